@@ -1,0 +1,96 @@
+# The commands of the course; `make` alone prints them.
+# `make setup` is done by the other commands themselves on first use, and again when a requirements file changes.
+
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
+LAB_FLAGS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/ready
+INSTALL_ERRORS := $(VENV)/install-errors.txt
+
+# Your own settings of matplotlib and IPython would change pictures and outputs; the course keeps its own beside the packages.
+export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
+export IPYTHONDIR := $(CURDIR)/$(VENV)/ipython
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+export PYTHONUTF8 := 1
+
+.PHONY: help setup lab test html execute lint bench clean constraints
+
+help:  ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY)  ## Install everything into .venv (the other commands do this themselves)
+
+lab: $(READY)  ## Open the course in JupyterLab; LAB_FLAGS="…" passes options on
+	cd notebooks && ../$(PY) -m jupyterlab --LabApp.default_url=/lab/tree/index.ipynb $(LAB_FLAGS)
+
+test: lint  ## Check everything: lint, tests, and every output of every lesson
+	$(PY) -m pytest --nbval -n 2 --dist loadgroup tests notebooks
+
+# Sphinx would not repeat the warnings of a failed build, so a failed build starts again from nothing.
+html: $(READY)  ## Build the course as HTML pages in build/html
+	$(PY) -m sphinx -c docs -d build/doctrees -n -W --keep-going notebooks build/html || { rm -rf build/doctrees; exit 1; }
+	@echo "Open build/html/index.html in a browser."
+
+execute: $(READY)  ## Run every notebook and store its outputs
+	$(PY) tests/execute.py notebooks/*.ipynb
+
+lint: $(READY)  ## Check the style of the Python code, notebooks included
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+bench: html  ## Print what the course costs in time, memory and bytes
+	$(PY) tests/bench.py
+
+clean:  ## Remove what the commands made, except .venv
+	rm -rf build .hypothesis .pytest_cache .ruff_cache *.egg-info
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+constraints: $(READY)  ## Renew constraints.txt from a fresh environment
+	mkdir -p build
+	$(PY) -m venv --clear build/fresh
+	sed '/^-/d' requirements.txt > build/direct.txt
+	build/fresh/bin/python -m pip install -r build/direct.txt
+	build/fresh/bin/python -m pip freeze --all > build/freeze.txt
+	(grep '^#' constraints.txt; sed 's/+.*//' build/freeze.txt | grep -vE '^(cuda|nvidia|pip==|triton)') > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+	rm -rf build/fresh
+
+# An environment whose folder was moved, or whose Python is gone, does not work: install again.
+ifneq ($(shell test -x $(PY) && cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+
+# The file $(READY) is written last, so that an interrupted or failed installation never counts as done.
+$(READY): requirements.txt constraints.txt pyproject.toml
+	@rm -f $(READY)
+	@if ! $(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  python=; found=; \
+	  for candidate in $(PYTHON); do \
+	    version=$$("$$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue; \
+	    found="$$found $$candidate ($$version)"; \
+	    case $$version in 3.11|3.12|3.13|3.14) python=$$candidate; break ;; esac; \
+	  done; \
+	  if [ -z "$$python" ]; then \
+	    echo "The course needs Python 3.11 to 3.14, found:$${found:- none}. Install one of them, then run make again (or name one: make setup PYTHON=/path/to/python3)." >&2; \
+	    exit 1; \
+	  fi; \
+	  if ! "$$python" -c 'import venv, ensurepip' 2>/dev/null; then \
+	    echo "$$python lacks the venv module. Install it (Debian, Ubuntu: sudo apt install python$$version-venv), then run make again." >&2; \
+	    exit 1; \
+	  fi; \
+	  "$$python" -m venv --clear $(VENV) || exit 1; \
+	fi
+	@echo "Installing the course into $(VENV). The first time this downloads PyTorch and takes some minutes."
+	@$(PY) -m pip install -r requirements.txt 2> $(INSTALL_ERRORS) || { \
+	  if grep -qE 'Max retries exceeded|NewConnectionError|connection broken|ReadTimeout' $(INSTALL_ERRORS); then \
+	    echo "The installation stopped because pip cannot reach its package index. Connect to the network, then run make again." >&2; \
+	  else \
+	    cat $(INSTALL_ERRORS) >&2; \
+	    echo "The installation stopped for the reason that pip gives above. Once it is cured, run make again." >&2; \
+	  fi; \
+	  exit 1; \
+	}
+	@$(PY) -c 'import matplotlib.pyplot'  # builds the font cache, which would put a message into the first picture
+	@echo "$(CURDIR)" > $(READY)
