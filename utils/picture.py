@@ -1,0 +1,145 @@
+"""What every picture of the course is made of: the object a cell displays, its figure, and its text."""
+
+import base64
+import io
+import math
+
+import matplotlib
+import numpy
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
+from PIL import Image
+
+from utils.checks import as_matrix, check_labels
+from utils.lettering import FONT_FAMILY, display_width, isolated, text_width
+
+CSS_PIXELS_PER_INCH = 96
+
+# A picture looks the same whatever your matplotlibrc says, and reads nothing as markup.
+SETTINGS = {name: value for name, value in matplotlib.rcParamsDefault.items() if name != "backend"}
+SETTINGS |= {"font.family": [FONT_FAMILY], "text.parse_math": False}
+
+
+class Picture:
+    """A drawn figure. As the last value of a cell it shows as PNG, with alt text, and reads as text.
+
+    alt: one paragraph that says what is drawn, made from the data.
+    text: the numbers behind the picture; this is its text/plain, which nbval compares.
+    png: the image, drawn at twice the display size.
+    width: how wide the picture is displayed, in CSS pixels.
+    """
+
+    def __init__(self, figure, alt, text):
+        self.png = _png(figure)
+        self.alt = alt
+        self.text = text
+        self.width = round(figure.get_figwidth() * CSS_PIXELS_PER_INCH)
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        data = {"image/png": base64.b64encode(self.png).decode("ascii"), "text/plain": self.text}
+        return data, {"image/png": {"alt": self.alt, "width": self.width}}
+
+
+class Table:
+    """A labelled matrix as text; see `table`."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+def table(matrix, rows, columns, decimals=2):
+    """Show a matrix with a name for each row and each column, rounded.
+
+    matrix: (len(rows), len(columns)) tensor, array or nested list of numbers.
+    rows, columns: lists of strings.
+    decimals: digits after the point.
+    Returns an object that displays, and prints, as an aligned text table.
+    Raises ValueError if the labels do not fit the matrix.
+    """
+    matrix = as_matrix(matrix, "matrix")
+    rows = check_labels(rows, matrix.shape[0], "rows", "rows")
+    columns = check_labels(columns, matrix.shape[1], "columns", "columns")
+    return Table(text_table([[number(x, decimals) for x in row] for row in matrix.tolist()], rows, columns))
+
+
+def new_figure(width, height):
+    """Return an empty white figure of that many inches, rounded up to whole pixels, that belongs to no global state."""
+    inches = [math.ceil(side * CSS_PIXELS_PER_INCH) / CSS_PIXELS_PER_INCH for side in (width, height)]
+    figure = Figure(figsize=inches, dpi=2 * CSS_PIXELS_PER_INCH, facecolor="white")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def add_axes(figure, left, top, width, height):
+    """Add axes to a figure, placed in inches from its left and its top."""
+    across, down = figure.get_size_inches()
+    return figure.add_axes([left / across, 1 - (top + height) / down, width / across, height / down])
+
+
+def plain_numbers(axis):
+    """Write the numbers of an axis in full, from millionths to thousands of millions."""
+    numbers = ScalarFormatter(useOffset=False)
+    numbers.set_powerlimits((-6, 9))
+    axis.set_major_formatter(numbers)
+
+
+def widen_for_numbers(figure, chart, left, size=9):
+    """Widen a figure if the numbers at its left and the name of their axis need more inches than left."""
+    widest = max((text_width(label.get_text(), size) for label in chart.get_yticklabels()), default=0.0)
+    missing = math.ceil((widest + 0.45 - left) * CSS_PIXELS_PER_INCH) / CSS_PIXELS_PER_INCH
+    if missing > 0:
+        before = figure.get_figwidth()
+        after = before + missing
+        x, y, width, height = chart.get_position(original=True).bounds
+        figure.set_figwidth(after)
+        chart.set_position([(x * before + missing) / after, y, width * before / after, height])
+
+
+def number(value, decimals=2):
+    """Write a number rounded, with a true minus sign, and never as −0.00."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+
+
+def text_table(cells, rows, columns, title=""):
+    """Align strings in columns under their names; wide and right-to-left words keep the columns straight."""
+    rows, columns = [isolated(label) for label in rows], [isolated(label) for label in columns]
+    first = max(map(display_width, rows))
+    widths = [max(display_width(name), *(display_width(line[i]) for line in cells)) for i, name in enumerate(columns)]
+    lines = [title] if title else []
+    for label, line in [("", columns), *zip(rows, cells, strict=True)]:
+        padded = [" " * (width - display_width(cell)) + cell for cell, width in zip(line, widths, strict=True)]
+        lines.append("  ".join([label + " " * (first - display_width(label)), *padded]).rstrip())
+    return "\n".join(lines)
+
+
+def _png(figure):
+    """Draw a figure and store it with 256 colours, a third of the bytes: the most frequent 192 exactly, so that every
+    area keeps its colour, and 64 chosen so that no rare shade of an edge or a colour bar moves far.
+    """
+    figure.canvas.draw()
+    pixels = numpy.asarray(figure.canvas.buffer_rgba())
+    counted = sorted(Image.fromarray(pixels).getcolors(pixels.size), reverse=True)
+    codes = numpy.array([colour for _, colour in counted], dtype=numpy.uint8).view(numpy.uint32)[:, 0]
+    colours = numpy.array([colour[:3] for _, colour in counted], dtype=numpy.int32)
+    nearest = numpy.zeros(len(colours), dtype=numpy.uint8)
+    distance = numpy.full(len(colours), numpy.iinfo(numpy.int32).max)
+    palette = []
+    for index in range(min(256, len(colours))):
+        palette.append(colours[index] if index < 192 else colours[distance.argmax()])
+        to_new = ((colours - palette[-1]) ** 2).sum(axis=-1)
+        nearest[to_new < distance] = index
+        distance = numpy.minimum(distance, to_new)
+    order = codes.argsort()
+    rows = [nearest[order][numpy.searchsorted(codes[order], row)] for row in pixels.view(numpy.uint32)[..., 0]]
+    image = Image.fromarray(numpy.stack(rows))
+    image.putpalette(numpy.array(palette, dtype=numpy.uint8).tobytes())
+    file = io.BytesIO()
+    image.save(file, format="png", compress_level=8)
+    return file.getvalue()
