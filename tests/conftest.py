@@ -1,0 +1,41 @@
+"""Fixtures and settings for all checks."""
+
+import os
+
+import pytest
+from lessons import lesson_paths, notebook_paths, read
+
+
+def stem(path):
+    return path.stem
+
+
+@pytest.fixture(params=notebook_paths(), ids=stem)
+def notebook(request):
+    """Each notebook of the course."""
+    return read(request.param)
+
+
+@pytest.fixture(params=lesson_paths(), ids=stem)
+def lesson(request):
+    """Each lesson of the course."""
+    return read(request.param)
+
+
+def pytest_configure(config):
+    """Keep out of the kernels' output what is not a lesson's: the debugger's and the font cache's messages."""
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    if not hasattr(config, "workerinput"):
+        import matplotlib.font_manager  # noqa: F401
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Under `pytest -n 2`, keep the cells of a notebook together in one kernel and let every other test go anywhere."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByNotebook(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid.split("::")[0] if ".ipynb" in nodeid else nodeid
+
+    return ByNotebook(config, log)

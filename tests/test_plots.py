@@ -1,0 +1,194 @@
+"""Heatmaps: the right number in the right cell in the right colour, looked at in the pixels that a reader sees."""
+
+import itertools
+import re
+
+import numpy
+import pytest
+import torch
+from drawing import as_array, contrast, inked, keep_figures, nothing_overlaps_or_is_cut, pixel
+from matplotlib import colormaps
+
+from utils.panels import readable_ink
+from utils.plots import heatmap, heatmaps
+from utils.sentence import LABELS, labels
+
+
+@pytest.fixture(autouse=True)
+def kept(monkeypatch):
+    """Let every picture keep its figure."""
+    keep_figures(monkeypatch)
+
+
+def weights(n, seed=0):
+    scores = torch.randn(n, n, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return torch.softmax(2 * scores, dim=-1)
+
+
+def cell_colours(picture, panel, n):
+    """Return the colour of each cell, sampled beside its number, as an (n, n, 3) array from 0 to 255."""
+    cells = [[pixel(picture, panel, p + 0.13, m + 0.13) for p in range(n)] for m in range(n)]
+    return numpy.array(cells, dtype=float)
+
+
+def expected_colours(matrix, low, high, name):
+    return 255 * colormaps[name]((matrix.numpy() - low) / (high - low))[..., :3]
+
+
+# The right cell, the right colour
+
+
+def test_each_weight_has_its_colour_in_its_cell():
+    A = torch.tensor([[0.1, 0.7, 0.2], [0.05, 0.35, 0.6], [0.45, 0.25, 0.3]], dtype=torch.float64)
+    picture = heatmap(A, labels(["a", "b", "c"]))
+    assert abs(cell_colours(picture, 0, 3) - expected_colours(A, 0, 1, "Blues")).max() < 10
+
+
+def test_scores_share_one_symmetric_scale():
+    Omega = torch.tensor([[0.5, -4.0], [2.0, 1.0]], dtype=torch.float64)
+    picture = heatmaps({"Ω": Omega, "Ω/2": Omega / 2}, labels(["a", "b"]), kind="scores")
+    for panel, values in enumerate((Omega, Omega / 2)):
+        assert abs(cell_colours(picture, panel, 2) - expected_colours(values, -4, 4, "PuOr")).max() < 10
+    wider = heatmap(Omega, labels(["a", "b"]), kind="scores", limit=8)
+    assert abs(cell_colours(wider, 0, 2) - expected_colours(Omega, -8, 8, "PuOr")).max() < 10
+
+
+def test_numbers_and_words_stand_at_their_rows_and_columns():
+    A = weights(4)
+    picture = heatmap(A, ["w", "x", "y", "z"])
+    places = {
+        (round(x * 2) / 2, round(y * 2) / 2): text.get_text()
+        for text in picture.figure.axes[0].texts
+        for x, y in [text.xy if hasattr(text, "xy") else text.get_position()]
+    }
+    for m, p in itertools.product(range(4), repeat=2):
+        assert places[p + 0.5, m + 0.5] == f"{A[m, p]:.2f}"
+    boxes = {}
+    for text in picture.figure.axes[0].texts:
+        box = text.get_window_extent()
+        boxes.setdefault(text.get_text(), []).append(((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2))
+    rows = sorted("wxyz", key=lambda word: -min(boxes[word])[1])
+    columns = sorted("wxyz", key=lambda word: max(boxes[word], key=lambda place: place[1])[0])
+    assert rows == columns == list("wxyz")
+    assert boxes["query: the word that looks"][0][0] < min(boxes["w"])[0]
+    assert boxes["key: the word looked at"][0][1] < min(boxes["z"])[1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 24])
+def test_a_doubled_word_has_cells_of_its_own(n):
+    picture = heatmap(weights(n), ["the"] * n)
+    assert picture.figure.axes[0].collections[0].get_array().shape == (n, n)
+    assert sum(re.fullmatch(r"\d\.\d\d", text.get_text()) is not None for text in picture.figure.axes[0].texts) == (
+        n * n + n
+    )
+
+
+@pytest.mark.parametrize("name", ["Blues", "PuOr"])
+def test_numbers_are_readable_on_every_colour(name):
+    worst = min(contrast(readable_ink(rgba), rgba[:3]) for rgba in colormaps[name](numpy.linspace(0, 1, 2001)))
+    assert worst >= 4.5
+
+
+def test_masked_cells_are_hatched_and_empty():
+    may_look = torch.ones(3, 3).tril().bool()
+    may_look[1] = False
+    A = torch.tensor([[1, 0, 0], [0, 0, 0], [0.2, 0.3, 0.5]])
+    picture = heatmap(A, LABELS[:3], "causal", may_look=may_look)
+    for m, p in itertools.product(range(3), repeat=2):
+        shades = {pixel(picture, 0, p + x / 40, m + y / 40) for x in range(10, 30) for y in range(10, 30)}
+        greys = {shade for shade in shades if max(shade) - min(shade) < 8}
+        darkest = min(map(sum, shades)) / 3
+        if may_look[m, p]:
+            assert darkest < 100 or max(map(sum, shades)) > 750, "no number"
+        else:
+            assert greys == shades and 120 < darkest < 180 and len(shades) > 2, "not hatched, or not empty"
+    assert picture.text.splitlines() == [
+        "causal",
+        "        the₁    fat₂    cat₃  row sum",
+        "the₁    1.00  masked  masked     1.00",
+        "fat₂  masked  masked  masked     none",
+        "cat₃    0.20    0.30    0.50     1.00",
+    ]
+    assert "5 cells are masked and hatched" in picture.alt and "fat₂: masked everywhere" in picture.alt
+    scores = heatmap(A.masked_fill(~may_look, float("-inf")), LABELS[:3], kind="scores", may_look=may_look)
+    assert "masked" in scores.text and "inf" not in scores.text
+
+
+def test_row_sums_that_are_not_1_are_bold():
+    A = weights(3).mT
+    picture = heatmap(A, LABELS[:3], rows_sum_to_1=False, column_sums=True)
+    sums = [text for text in picture.figure.axes[0].texts if getattr(text, "xy", (0, 0))[0] == 3][1:]
+    assert [text.get_text() for text in sums] == [f"{total:.2f}" for total in A.sum(dim=-1)]
+    assert [text.get_weight() == "bold" for text in sums] == [text.get_text() != "1.00" for text in sums]
+    assert picture.text.splitlines()[-1].split() == ["column", "sum", "1.00", "1.00", "1.00"]
+    assert "Row sums that are not 1: the₁ " in picture.alt
+
+
+# Words about the picture
+
+
+def test_the_text_is_the_labelled_matrix():
+    Omega = [[0.0, -1.25, 12.5], [-0.001, 3, 4], [5, 6, 7]]
+    assert heatmap(Omega, ["the₁", "日本₂", "a₃"], "Ω = Q Kᵀ", kind="scores").text.splitlines() == [
+        "Ω = Q Kᵀ",
+        "       the₁  日本₂     a₃",
+        "the₁   0.00  −1.25  12.50",
+        "日本₂  0.00   3.00   4.00",
+        "a₃     5.00   6.00   7.00",
+    ]
+
+
+def test_the_alt_text_names_the_largest_weights():
+    A = torch.tensor([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [1 / 3, 1 / 3, 1 / 3]])
+    assert heatmap(A, LABELS[:3], "A").alt == (
+        "Heatmap of attention weights, A, 3 × 3: rows are the words that look, columns the words looked at. "
+        "Largest weight of each row: the₁: fat₂ 0.50; fat₂: the₁ and fat₂ 0.40; "
+        "cat₃: the₁ and fat₂ and cat₃ 0.33. Each row sums to 1."
+    )
+    flat = heatmap(torch.full((4, 4), 0.25), LABELS[:4]).alt
+    assert "the₁: 4 words alike 0.25" in flat
+    two = heatmaps({"first": A, "second": A}, LABELS[:3])
+    assert two.alt.index("weights, first") < two.alt.index("weights, second")
+    assert two.text.split("\n\n")[1].startswith("second\n")
+
+
+def test_what_a_notebook_stores():
+    picture = heatmap(weights(7), LABELS)
+    data, metadata = picture._repr_mimebundle_()
+    assert set(data) == {"image/png", "text/plain"} and data["text/plain"] == repr(picture)
+    assert metadata["image/png"] == {"alt": picture.alt, "width": picture.width}
+    assert as_array(picture).shape[1] == 2 * picture.width
+    assert 500 < picture.width < 900 and len(picture.png) < 80_000
+
+
+# Room for everything
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 24])
+@pytest.mark.parametrize("kind", ["weights", "scores"])
+def test_there_is_room_for_any_number_of_words(n, kind):
+    matrix = weights(n) if kind == "weights" else 100 * (weights(n) - 0.5)
+    picture = heatmap(matrix, labels((LABELS * 4)[:n]), "A = softmax(Ω/√c)", kind=kind, column_sums=True)
+    nothing_overlaps_or_is_cut(picture.figure)
+
+
+@pytest.mark.parametrize(("n", "count"), [(1, 2), (2, 4), (7, 2), (7, 3), (12, 2)])
+def test_there_is_room_for_panels_with_long_titles(n, count):
+    title = "weights of a head that has learned something and has a title to say so"
+    panels = {f"{i}: {title}": weights(n, seed=i) for i in range(count)}
+    picture = heatmaps(panels, (LABELS * 2)[:n], column_sums=True)
+    nothing_overlaps_or_is_cut(picture.figure)
+    assert picture.width <= 1008
+    assert all(title in picture.text for title in panels)
+
+
+def test_there_is_room_for_large_scores():
+    picture = heatmap(1.9e6 * (weights(7) - 0.5), LABELS, kind="scores")
+    nothing_overlaps_or_is_cut(picture.figure)
+
+
+def test_the_words_of_panels_are_drawn():
+    picture = heatmap(weights(2), ["x" * 300 + "₁", "x" * 300 + "₂"], "y" * 300)
+    nothing_overlaps_or_is_cut(picture.figure)
+    assert "x" * 300 + "₂" in picture.text and "x" * 300 + "₂" in picture.alt
+    assert {"₁", "₂"} <= {word[-1] for word in inked(picture.figure)}

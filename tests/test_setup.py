@@ -1,0 +1,141 @@
+"""The set-up as files: requirements, constraints, Makefile, workflow, README."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)==([0-9][A-Za-z0-9.]*) +# \S.*")
+LINK = re.compile(r"\]\(([^)\s#]+)")
+# Folders of one machine, and the hosts from which packages come: pip's own settings choose those.
+MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(home|root|Users|work|opt|mnt)/\w|\b[A-Z]:\\Users")
+REGISTRY = re.compile(r"\b(pypi|pythonhosted|npmjs|anaconda)\.(org|com)\b|\bdownload\.pytorch\.")
+
+
+def read(name):
+    """Return the text of a file of the repository."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def canonical(name):
+    """Return the name of a package as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def requirement_lines():
+    """Return the lines of requirements.txt that name a package."""
+    lines = [line for line in read("requirements.txt").splitlines() if line and not line.startswith("#")]
+    assert lines[0].startswith("-c constraints.txt"), "requirements.txt starts with -c constraints.txt"
+    assert lines[-1] == "-e .", "the last line of requirements.txt is -e ."
+    return lines[1:-1]
+
+
+def requirements():
+    """Return {package: version} of requirements.txt."""
+    return {
+        canonical(name): version for name, version in (REQUIREMENT.fullmatch(r).groups() for r in requirement_lines())
+    }
+
+
+def constraints():
+    """Return {package: version} of constraints.txt."""
+    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
+    return {canonical(name): version for name, version in (line.split("==") for line in lines)}
+
+
+def targets():
+    """Return the targets that the Makefile declares."""
+    return re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.MULTILINE).group(1).split()
+
+
+def tracked_files():
+    """Return the text files of the repository that git tracks or would track."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    if listing.returncode:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / line for line in listing.stdout.splitlines()]
+    return [path for path in paths if path.is_file() and path.suffix not in {".png", ".woff2", ".ico"}]
+
+
+def imported_packages(path):
+    """Return the modules that a Python file imports at its top."""
+    modules = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            modules.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            modules.add(node.module.split(".")[0])
+    return modules
+
+
+def test_every_requirement_is_pinned_and_says_what_it_is_for():
+    assert [line for line in requirement_lines() if not REQUIREMENT.fullmatch(line)] == []
+
+
+def test_requirements_and_constraints_agree():
+    known = constraints()
+    assert {name: known.get(name) for name in requirements()} == requirements()
+
+
+def test_no_version_belongs_to_one_machine():
+    assert [version for version in constraints().values() if not re.fullmatch(r"[0-9][A-Za-z0-9.]*", version)] == []
+
+
+def test_every_import_is_a_requirement():
+    distributions = packages_distributions()
+    own = {path.stem for path in (ROOT / "tests").glob("*.py")} | {"utils"} | set(sys.stdlib_module_names)
+    own |= {path.stem for path in (ROOT / "docs").glob("**/*.py")}
+    direct = set(requirements())
+    unlisted = {}
+    for path in [path for folder in ("utils", "tests", "docs") for path in (ROOT / folder).glob("**/*.py")]:
+        for module in imported_packages(path) - own:
+            if direct.isdisjoint(map(canonical, distributions.get(module, []))):
+                unlisted.setdefault(module, []).append(path.name)
+    assert unlisted == {}, "packages that are imported but not listed in requirements.txt"
+
+
+def test_every_target_is_explained():
+    makefile, contributing = read("Makefile"), read("CONTRIBUTING.md")
+    assert [t for t in targets() if not re.search(rf"^{t}:.*## \S", makefile, re.MULTILINE)] == []
+    assert [t for t in targets() if f"`make {t}`" not in contributing] == []
+
+
+def test_every_target_is_declared():
+    assert sorted(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)) == sorted(targets())
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    assert "make test" in read("README.md")
+    assert "make test" in read(".ci/run").splitlines()[-1]
+    assert "run: .ci/run" in read(".github/workflows/ci.yml")
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o100 or sys.platform == "win32", ".ci/run is executable"
+
+
+def test_actions_are_pinned_by_hash():
+    uses = re.findall(r"uses: *(.*)", read(".github/workflows/ci.yml"))
+    assert uses
+    assert [use for use in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_relative_links_exist(page):
+    links = [link for link in LINK.findall(read(page)) if "://" not in link]
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_no_machine_path_and_no_registry_host():
+    found = []
+    for path in tracked_files():
+        if path == Path(__file__).resolve():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if '"image/png":' not in line and (match := MACHINE_PATH.search(line) or REGISTRY.search(line)):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {match.group()}")
+    assert found == []
