@@ -103,3 +103,28 @@ def test_counting_does_not_import_the_compiler():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["1", "False", "False"]
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda: self_attention(X, W_q, W_k, W_v),
+        lambda: torch.ones(3, 7, 2) @ torch.ones(3, 2, 5),
+        lambda: torch.addmm(torch.ones(2), torch.ones(7, 4), torch.ones(4, 2)),
+        lambda: torch.baddbmm(torch.ones(3, 7, 5), torch.ones(3, 7, 2), torch.ones(3, 2, 5)),
+        lambda: F.linear(torch.ones(3, 7, 4), torch.ones(2, 4), torch.ones(2)),
+    ],
+)
+def test_multiply_adds_are_those_of_pytorchs_own_counter(compute):
+    with FlopCounterMode(display=False) as flops:
+        compute()
+    with count_operators() as counted:
+        compute()
+    assert 2 * counted.multiply_adds == flops.get_total_flops() > 0
+
+
+def test_multiply_adds_with_a_vector():
+    with count_operators() as counted:
+        torch.ones(7, 4) @ torch.ones(4)
+        torch.ones(4) @ torch.ones(4)
+    assert counted.multiply_adds == 7 * 4 + 4

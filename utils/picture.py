@@ -125,7 +125,7 @@ def _png(figure):
     """
     figure.canvas.draw()
     pixels = numpy.asarray(figure.canvas.buffer_rgba())
-    counted = sorted(Image.fromarray(pixels).getcolors(pixels.size), reverse=True)
+    counted = sorted(Image.fromarray(pixels).getcolors(1 << 17), reverse=True)
     codes = numpy.array([colour for _, colour in counted], dtype=numpy.uint8).view(numpy.uint32)[:, 0]
     colours = numpy.array([colour[:3] for _, colour in counted], dtype=numpy.int32)
     nearest = numpy.zeros(len(colours), dtype=numpy.uint8)
