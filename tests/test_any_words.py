@@ -107,6 +107,11 @@ def test_any_words_can_be_drawn(words, title):
 def test_labels_without_ink_are_named():
     picture = heatmap(mixed(3), ["", "  ", "\u200b"])
     assert {"word₁", "word₂", "word₃"} <= set(inked(picture.figure))
+    assert picture.text.split()[:3] == [line.split()[0] for line in picture.text.splitlines()[1:]]
+    assert picture.text.split()[:3] == ["word₁", "word₂", "word₃"] and "row: word₁: word₃ 0.43; word₂: " in picture.alt
+    corners = plane(points([[1.0, 2.0]] * 2, ["", "\u200b"], "p"))
+    assert "point 1 at (1.00, 2.00); word₂ at" in corners.alt and "word₂" in corners.text
+    assert "word₂" in inked(corners.figure) and "word₁" not in inked(corners.figure)
 
 
 # The same everywhere

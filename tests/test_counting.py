@@ -53,6 +53,11 @@ def test_modes_without_gradients_hide_nothing(mode):
         (lambda: F.linear(X, W_q.mT.contiguous(), torch.ones(2, dtype=X.dtype)), 1, 2),
         (lambda: (X @ X[0], X[0] @ X[1]), 2, 0),
         (lambda: (X.T, X.mT, X.t(), X.transpose(0, 1), X.permute(1, 0), X.swapaxes(0, 1), X.movedim(0, 1)), 0, 7),
+        (lambda: torch.ones(7, 2).addmm_(torch.ones(7, 4), torch.ones(4, 2)), 1, 0),
+        (lambda: torch.addbmm(torch.ones(7, 5), torch.ones(3, 7, 2), torch.ones(3, 2, 5)), 1, 0),
+        (lambda: torch.addmv(torch.ones(7), torch.ones(7, 4), torch.ones(4)), 1, 0),
+        (lambda: torch.vdot(torch.ones(4), torch.ones(4)), 1, 0),
+        (lambda: (torch.ones(2, 3).t_(), torch.ones(2, 3).transpose_(0, 1), torch.ones(2, 3).swapaxes(0, 1)), 0, 3),
         (lambda: (X * X, X + X, X.reshape(4, 7), X.sum(dim=0)), 0, 0),
     ],
 )
@@ -128,3 +133,12 @@ def test_multiply_adds_with_a_vector():
         torch.ones(7, 4) @ torch.ones(4)
         torch.ones(4) @ torch.ones(4)
     assert counted.multiply_adds == 7 * 4 + 4
+
+
+def test_multiply_adds_of_rarer_products():
+    with count_operators() as counted:
+        torch.ones(7, 2).addmm_(torch.ones(7, 4), torch.ones(4, 2))
+        torch.addbmm(torch.ones(7, 5), torch.ones(3, 7, 2), torch.ones(3, 2, 5))
+        torch.addmv(torch.ones(7), torch.ones(7, 4), torch.ones(4))
+        torch.vdot(torch.ones(4), torch.ones(4))
+    assert counted.multiply_adds == 7 * 4 * 2 + 3 * 7 * 2 * 5 + 7 * 4 + 4

@@ -117,8 +117,29 @@ def test_curves_in_words_and_numbers():
     )
     rows = [line.split() for line in picture.text.splitlines()]
     assert rows == [["t", "(rows:", "c)"], ["a", "b"], ["1", "1", "0.5"], ["10", "5", "0.25"], ["100", "2", "1e−09"]]
+    bare = curves([1, 2], {"a": [1, 2]})
+    assert bare.alt.startswith("Curves: values against x. a: starts") and bare.text.startswith("rows: x\n")
     many = curves(range(100), {"a": range(100)})
     assert [line.split()[0] for line in many.text.splitlines()[2:]] == "0 12 25 37 50 62 74 87 99".split()
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        ([123456, 123457], ["123456", "123457"]),
+        ([0.69314, 0.69315], ["0.69314", "0.69315"]),
+        ([110.6, 111.4, 100], ["110.6", "111.4", "100"]),
+        ([0, 0.12344, 0.12342, 1000], ["0", "0.123", "0.123", "1e+03"]),
+        ([2 / 3, 0.25, 98.76], ["0.667", "0.25", "98.8"]),
+        ([1234.5, 1234.5], ["1.23e+03", "1.23e+03"]),
+    ],
+)
+def test_what_is_drawn_apart_reads_differently(values, written):
+    picture = curves([*range(len(values))], {"a": values})
+    assert [line.split()[1] for line in picture.text.splitlines()[2:]] == written
+    assert f"starts at {written[0]}, ends at {written[-1]}, lowest {written[values.index(min(values))]}" in picture.alt
+    with_x = curves(values, {"a": [1] * len(values)})
+    assert [line.split()[0] for line in with_x.text.splitlines()[2:]] == written
 
 
 @pytest.mark.parametrize(
@@ -130,7 +151,11 @@ def test_curves_in_words_and_numbers():
         ([1, 2], {"a": [0.69314, 0.69315]}, False),
         ([4, 16, 64, 256], {f"c{i} $x$": [10.0 ** -(i + k) for k in range(4)] for i in range(7)}, True),
         (range(1, 60), {"long name " * 20: range(1, 60), "b": range(2, 61)}, True),
-        (torch.arange(3.0), {"a": torch.ones(3, requires_grad=True), "b": list(torch.ones(3, requires_grad=True))}, 0),
+        (
+            torch.arange(3.0),
+            {"a": torch.ones(3, requires_grad=True), "b": list(torch.ones(3, requires_grad=True))},
+            False,
+        ),
     ],
 )
 @pytest.mark.filterwarnings("error")

@@ -10,7 +10,7 @@ from drawing import as_array, contrast, inked, keep_figures, nothing_overlaps_or
 from matplotlib import colormaps
 
 from utils.panels import readable_ink
-from utils.plots import heatmap, heatmaps
+from utils.plots import heatmap, heatmaps, table
 from utils.sentence import LABELS, labels
 
 
@@ -74,6 +74,79 @@ def test_numbers_and_words_stand_at_their_rows_and_columns():
     assert boxes["key: the word looked at"][0][1] < min(boxes["z"])[1]
 
 
+def placed(axes):
+    """Return (text, x, y, rotation) of everything written in a panel, x and y in cells from its upper left corner."""
+    axes.figure.canvas.draw()
+    found = []
+    for text in axes.texts:
+        box = text.get_window_extent()
+        x, y = axes.transData.inverted().transform(((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2))
+        found.append((text.get_text(), x, y, text.get_rotation()))
+    return found
+
+
+@pytest.mark.parametrize("words", [["w", "x", "y", "z"], [f"{sign}-a-long-word" for sign in "wxyz"]])
+def test_words_stand_above_their_columns_on_end_if_they_are_long(words):
+    above = {
+        text: (round(x, 1), turned)
+        for text, x, y, turned in placed(heatmap(weights(4), words).figure.axes[0])
+        if y < 0 and x < 4 and text
+    }
+    assert above == {word: (p + 0.5, 90 if len(word) > 1 else 0) for p, word in enumerate(words)}
+
+
+def test_column_sums_stand_below_their_columns():
+    A = torch.tensor([[0.1, 0.7, 0.2], [0.05, 0.35, 0.6], [0.45, 0.25, 0.3]])
+    written = placed(heatmap(A, ["a", "b", "c"], column_sums=True).figure.axes[0])
+    below = {text: round(x, 1) for text, x, y, _ in written if 3 < y < 3.5 and x > 0}
+    assert below == {"0.60": 0.5, "1.30": 1.5, "1.10": 2.5}
+    assert {text: round(y, 1) for text, x, y, _ in written if x < 0 and 3 < y < 3.5} == {"sum": 3.3}
+
+
+def test_each_title_stands_over_its_own_panel():
+    panels = {title: weights(3, seed) for seed, title in enumerate(["one", "two", "three", "four"])}
+    picture = heatmaps(panels, ["a", "b", "c"])
+    places = []
+    for panel, (title, A) in enumerate(panels.items()):
+        axes = picture.figure.axes[panel]
+        assert abs(cell_colours(picture, panel, 3) - expected_colours(A, 0, 1, "Blues")).max() < 10
+        box = next(text for text in axes.texts if text.get_text() == title).get_window_extent()
+        frame = axes.get_window_extent()
+        assert abs(box.x0 - frame.x0) < 4 and 0 < box.y0 - frame.y1 < 0.5 * frame.height, title
+        assert {f"{x:.2f}" for x in A.flatten().tolist()} <= {text.get_text() for text in axes.texts}, title
+        places.append((frame.y0 < picture.figure.bbox.height / 2, frame.x0 > picture.figure.bbox.width / 3))
+    assert places == [(False, False), (False, True), (True, False), (True, True)]
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("weights", None), ("scores", 3), ("scores", None)])
+def test_the_marks_of_the_colour_bar_say_their_values(kind, limit):
+    bar = heatmap(weights(3), ["a", "b", "c"], kind=kind, limit=limit).figure.axes[-1]
+    bar.figure.canvas.draw()
+    marks = [(tick.get_loc(), tick.label2.get_text()) for tick in bar.yaxis.get_major_ticks()]
+    assert len(marks) > 4
+    for value, text in marks:
+        assert abs(float(text.replace("−", "-")) - value) < 0.006
+    low, high = bar.get_ylim()
+    assert (marks[0][0], marks[-1][0]) == pytest.approx((low, high))
+
+
+def test_a_mask_comes_in_many_forms():
+    may_look = torch.tensor([[True, False, False], [True, True, False], [False, True, True]])
+    A = torch.tensor([[1, 0, 0], [0.5, 0.5, 0], [0, 0.2, 0.8]])
+    expected = heatmap(A, LABELS[:3], may_look=may_look)
+    for same in (may_look.tolist(), may_look.numpy(), list(may_look), may_look.to_sparse()):
+        picture = heatmap(A, LABELS[:3], may_look=same)
+        assert (picture.text, picture.alt, picture.png) == (expected.text, expected.alt, expected.png)
+
+
+def test_a_table_has_each_number_in_its_row_and_column():
+    assert repr(table([[1.234, -2], [30, 4.5]], ["up", "down"], ["left", "right"])).splitlines() == [
+        "       left  right",
+        "up     1.23  −2.00",
+        "down  30.00   4.50",
+    ]
+
+
 @pytest.mark.parametrize("n", [1, 2, 7, 24])
 def test_a_doubled_word_has_cells_of_its_own(n):
     picture = heatmap(weights(n), ["the"] * n)
@@ -112,6 +185,13 @@ def test_masked_cells_are_hatched_and_empty():
     assert "5 cells are masked and hatched" in picture.alt and "fat₂: masked everywhere" in picture.alt
     scores = heatmap(A.masked_fill(~may_look, float("-inf")), LABELS[:3], kind="scores", may_look=may_look)
     assert "masked" in scores.text and "inf" not in scores.text
+
+
+def test_only_rows_that_look_somewhere_sum_to_1():
+    some = torch.tensor([[True, True], [False, False]])
+    for may_look, ending in ((some, "Each other row sums to 1."), (some & False, "fat₂: masked everywhere.")):
+        A = may_look / 2
+        assert heatmap(A, LABELS[:2], may_look=may_look).alt.endswith(ending)
 
 
 def test_row_sums_that_are_not_1_are_bold():
@@ -188,7 +268,7 @@ def test_there_is_room_for_large_scores():
 
 
 def test_the_words_of_panels_are_drawn():
-    picture = heatmap(weights(2), ["x" * 300 + "₁", "x" * 300 + "₂"], "y" * 300)
+    picture = heatmap(weights(2), ["x" * 300 + "₁", "x" * 300 + "₂"], "y" * 200)
     nothing_overlaps_or_is_cut(picture.figure)
     assert "x" * 300 + "₂" in picture.text and "x" * 300 + "₂" in picture.alt
     assert {"₁", "₂"} <= {word[-1] for word in inked(picture.figure)}

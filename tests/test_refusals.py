@@ -6,7 +6,7 @@ import numpy
 import pytest
 import torch
 
-from utils.plots import curves, heatmap, heatmaps, outline, plane, points, table
+from utils.plots import arrows, curves, heatmap, heatmaps, outline, plane, points, table
 from utils.sentence import LABELS
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -54,6 +54,27 @@ a_mask = torch.ones(2, 2).tril()
         ((ones(2), ["a", "b"], "", "weights", None, 2), "limit is 2, expected None: weights are always drawn from 0 t"),
         ((ones(2), ["a", "b"], "", "scores", None, 0.3), "limit is 0.3, expected a number not below the largest absol"),
         ((ones(2), ["a", "b"], "", "scores", None, "x"), "limit is 'x', expected a number not below the largest absol"),
+        ((ones(2), ["a", "b"], "", "scores", None, True), "limit is True, expected a number not below the largest"),
+        ((ones(2), ["a", "b"], "", "scores", None, "3"), "limit is '3', expected a number not below the largest abso"),
+        ((ones(2), ["a", "b"], "", "scores", None, 1e300), "limit is 1e+300, expected a number not below the largest"),
+        ((ones(2), ["a", "b"], "", "scores", None, 10**400), "absolute score, 0.50, and below a million"),
+        ((ones(2), ["a", "b"], "", "weights", a_mask.bool().to("meta")), "may_look is on the meta device, which holds"),
+        (
+            (ones(2), ["a", "b"], "", "weights", numpy.ma.masked_array([[True, False]] * 2)),
+            "may_look is a masked array",
+        ),
+        ((ones(2), ["a", "b"], "", "weights", None, None, "no"), "rows_sum_to_1 is 'no', expected True or False"),
+        ((ones(2), ["a", "b"], "", "weights", None, None, True, 1), "column_sums is 1, expected True or False"),
+        ((ones(2), ["a", "b"], "y" * 201), "title has 201 characters, expected at most 200"),
+        ((ones(2), {"a", "b"}), "labels is set, expected a list of 2 strings"),
+        ((ones(2), {"a": 1, "b": 2}), "labels is dict, expected a list of 2 strings"),
+        ((list(ones(2).to("meta")), ["a", "b"]), "matrix is on the meta device, which holds no numbers, expected real"),
+        (
+            (torch.nested.nested_tensor([ones(1), ones(1)], layout=torch.jagged), ["a", "b"]),
+            "matrix is a nested tensor, expected real",
+        ),
+        ((numpy.ma.masked_equal(numpy.eye(2), 0), ["a", "b"]), "matrix is a masked array, expected real numbers: fill"),
+        ((list(numpy.ma.masked_equal(numpy.eye(2), 0)), ["a", "b"]), "matrix is a masked array, expected real numbers"),
         ((ones(2) * -1e9, ["a", "b"], "", "scores"), "expected scores below a million: to mask cells, use may_look"),
     ],
 )
@@ -69,6 +90,8 @@ def test_one_sentence_says_what_is_wrong_with_panels():
         ({}, "matrices is an empty dictionary, expected a dictionary"),
         ({"a": ones(2), "b": ones(3)}, "the matrices have different shapes [(2, 2), (3, 3)], expected one sentence"),
         ({"a": ones(2), "b": ones(2) * 3}, 'matrix "b" holds 1.5 in row 1, column 1'),
+        ({"a\n": ones(2), "a\\n": ones(2)}, r'two titles read "a\n", expected different ones'),
+        ({str(i): ones(2) for i in range(17)}, "matrices holds 17, expected at most 16 for one picture"),
     ]:
         with pytest.raises(ValueError, match=re.escape(message)):
             heatmaps(matrices, ["a", "b"])
@@ -131,6 +154,31 @@ def test_numbers_come_in_many_forms(matrix):
             "x holds 0, expected values above 0 for a logarithmic axis",
         ),
         (lambda: curves([1, 1], {"a": [1, -2]}, y_log=True), "ys holds -2, expected values above 0 for a logarithmic"),
+        *(
+            (
+                lambda lines=lines: outline([[1.0, 2.0]] * 2, lines, [""] * 2, "o"),
+                "lines holds something else than pairs",
+            )
+            for lines in ([(0, INFINITY)], [(0.7, 1.2)], ["01"])
+        ),
+        *(
+            (
+                lambda decimals=decimals: table([[1.0]], ["a"], ["b"], decimals),
+                f"decimals is {decimals!r}, expected a wh",
+            )
+            for decimals in (-1, None, True, 2.5, "2", 16)
+        ),
+        (lambda: arrows([[1.0, -2e15]], ["a"], "p"), "xy holds a coordinate of size 2e+15, expected at most 1e+15"),
+        (lambda: curves({1, 2}, {"a": [1, 2]}), "x is a set, expected numbers in an order, such as a list"),
+        (lambda: curves(numpy.ma.masked_equal([1, 2], 1), {"a": [1, 2]}), "x is a masked array, expected real numbers"),
+        (lambda: curves([1, 2], {"a": [1, -2e15]}), "ys['a'] holds a number of size 2e+15, expected at most 1e+15"),
+        (lambda: curves([1, 2], {"a": [1, 1e-201]}, y_log=True), "ys holds 1e-201, expected at least 1e-200 for a log"),
+        (lambda: curves([1, 2], {"a": [1, 2]}, x_log="no"), "x_log is 'no', expected True or False"),
+        (lambda: curves([1, 2], {"a": [1, 2]}, y_log=None), "y_log is None, expected True or False"),
+        (
+            lambda: curves([1, 2], {"a\n": [1, 2], "a\\n": [3, 4]}),
+            r'two names in ys read "a\n", expected different ones',
+        ),
         (lambda: table([[1.0]], ["a", "b"], ["c"]), "the matrix has 1 rows but rows has 2 entries"),
         (lambda: table([[1.0]], ["a"], ["c", "d"]), "the matrix has 1 columns but columns has 2 entries"),
     ],

@@ -34,6 +34,10 @@ def test_labels_count_positions_from_one():
     [
         ("the fat cat", "words is the single string 'the fat cat', expected a list of words: did you forget .split()?"),
         (["the", 6], "words holds 6 of type int, expected strings only"),
+        (None, "words is None of type NoneType, expected a list of words"),
+        (5, "words is 5 of type int, expected a list of words"),
+        ({"the"}, "words is {'the'} of type set, expected a list of words"),
+        ({"the": 1}, "words is {'the': 1} of type dict, expected a list of words"),
     ],
 )
 def test_labels_refuse(words, message):

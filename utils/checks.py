@@ -1,6 +1,7 @@
 """Checks of what goes into a picture: each mistake is answered by one sentence that names the argument."""
 
 import math
+import reprlib
 from collections.abc import Iterable
 
 import numpy
@@ -9,7 +10,11 @@ import torch
 from utils.lettering import visible
 
 MOST_WORDS = 24
+MOST_PANELS = 16
+LONGEST_TEXT = 200  # characters of a title or a name
 LARGEST_SCORE = 1e6
+LARGEST_DRAWN = 1e15  # in a plane or a curve: beyond it the numbers at the axes are no longer exact
+UNORDERED = (set, frozenset, dict)
 
 
 def as_matrix(values, name):
@@ -23,37 +28,73 @@ def as_matrix(values, name):
 
 def as_vector(values, name):
     """Return values as a detached float64 tensor of finite numbers in a row, or raise ValueError."""
-    if isinstance(values, Iterable) and not torch.is_tensor(values):
+    if isinstance(values, UNORDERED):
+        raise ValueError(f"{name} is a {type(values).__name__}, expected numbers in an order, such as a list")
+    if isinstance(values, Iterable) and not torch.is_tensor(values) and not isinstance(values, numpy.ndarray):
         values = list(values)
     vector = _as_numbers(values, name)
     if vector.ndim != 1 or len(vector) == 0:
         raise ValueError(f"{name} has shape {tuple(vector.shape)}, expected one row of numbers")
     if not vector.isfinite().all():
         raise ValueError(f"{name} holds NaN or infinity, expected finite numbers")
+    if vector.abs().max() > LARGEST_DRAWN:
+        raise ValueError(
+            f"{name} holds a number of size {vector.abs().max():.3g}, expected at most {LARGEST_DRAWN:.0g}"
+        )
     return vector
 
 
 def _as_numbers(values, name):
+    values = _readable(values, name, "real numbers")
     if torch.is_tensor(values):
-        if values.is_complex() or values.is_meta:
-            came = "a complex tensor" if values.is_complex() else "on the meta device, which holds no numbers"
-            raise ValueError(f"{name} is {came}, expected real numbers")
-        return values.detach().to_dense().to("cpu", torch.float64)
-    if isinstance(values, (list, tuple)):
-        values = [value.detach().cpu() if torch.is_tensor(value) else value for value in values]
+        return values.to(torch.float64)
     try:
         array = numpy.asarray(values)
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, RuntimeError):
+        raise ValueError(f"{name} is a {type(values).__name__} that holds something else than numbers") from None
+    except ValueError:
         raise ValueError(f"{name} is a {type(values).__name__} whose rows differ in length or kind") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} is {type(values).__name__} of {array.dtype}, expected real numbers")
     return torch.from_numpy(array.astype(numpy.float64))
 
 
+def _readable(values, name, expected):
+    """Return values, with tensors made dense and brought to the CPU; raise ValueError for what hides its numbers."""
+    if isinstance(values, (list, tuple)):
+        return [_readable(value, name, expected) for value in values]
+    if numpy.ma.isMaskedArray(values):
+        raise ValueError(f"{name} is a masked array, expected {expected}: fill its hidden entries first")
+    if not torch.is_tensor(values):
+        return values
+    for wrong, came in (
+        (values.is_complex(), "a complex tensor"),
+        (values.is_meta, "on the meta device, which holds no numbers"),
+        (values.is_nested, "a nested tensor"),
+    ):
+        if wrong:
+            raise ValueError(f"{name} is {came}, expected {expected}")
+    return values.detach().to_dense().cpu()
+
+
+def check_flag(value, name):
+    """Raise ValueError if value is neither True nor False."""
+    if not isinstance(value, (bool, numpy.bool_)):
+        raise ValueError(f"{name} is {value!r}, expected True or False")
+
+
+def check_new(name, known, what):
+    """Raise ValueError if a name, its control characters spelled out, reads like one that is known already."""
+    if name in known:
+        raise ValueError(f'two {what} read "{name}", expected different ones')
+
+
 def check_text(text, name):
     """Return a text with its control characters spelled out, or raise ValueError if it is not a string."""
     if not isinstance(text, str):
         raise ValueError(f"{name} is {text!r} of type {type(text).__name__}, expected a string")
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(f"{name} has {len(text)} characters, expected at most {LONGEST_TEXT}")
     return visible(text)
 
 
@@ -61,7 +102,7 @@ def check_labels(labels, expected, name, what):
     """Return labels as a list of printable strings, or raise ValueError if they are not `expected` strings."""
     if isinstance(labels, str):
         raise ValueError(f"{name} is the single string {labels!r}, expected a list of {expected} words")
-    if not isinstance(labels, Iterable):
+    if isinstance(labels, UNORDERED) or not isinstance(labels, Iterable):
         raise ValueError(f"{name} is {type(labels).__name__}, expected a list of {expected} strings")
     labels = list(labels)
     for label in labels:
@@ -83,9 +124,12 @@ def check_panels(matrices, kind, may_look, rows_sum_to_1):
     if not isinstance(matrices, dict) or not matrices:
         came = "an empty dictionary" if matrices == {} else f"of type {type(matrices).__name__}"
         raise ValueError(f'matrices is {came}, expected a dictionary from title to matrix, for example {{"A": A}}')
+    if len(matrices) > MOST_PANELS:
+        raise ValueError(f"matrices holds {len(matrices)}, expected at most {MOST_PANELS} for one picture")
     panels = {}
     for title, matrix in matrices.items():
         title = check_text(title, "title")
+        check_new(title, panels, "titles")
         name = "matrix" if len(matrices) == 1 else f'matrix "{title}"'
         panels[title] = _check_panel(matrix, name, kind, may_look, rows_sum_to_1)
     shapes = {tuple(values.shape) for values, _ in panels.values()}
@@ -114,7 +158,9 @@ def _check_panel(matrix, name, kind, may_look, rows_sum_to_1):
 def _check_mask(may_look, n):
     if may_look is None:
         return torch.ones(n, n, dtype=torch.bool)
-    mask = may_look if torch.is_tensor(may_look) else numpy.asarray(may_look, dtype=object)
+    mask = _readable(may_look, "may_look", "booleans")
+    if not torch.is_tensor(mask):
+        mask = numpy.asarray(mask, dtype=object)
     shape = tuple(mask.shape)
     if torch.is_tensor(mask):
         is_boolean = mask.dtype == torch.bool
@@ -125,7 +171,7 @@ def _check_mask(may_look, n):
         raise ValueError(
             f"may_look has shape {shape} and holds {kind}, expected ({n}, {n}) booleans, True where a word may look"
         )
-    return mask.detach().cpu() if torch.is_tensor(mask) else torch.from_numpy(mask.astype(bool))
+    return mask if torch.is_tensor(mask) else torch.from_numpy(mask.astype(bool))
 
 
 def _check_weights(values, seen, may_look, name, rows_sum_to_1):
@@ -157,9 +203,12 @@ def score_limit(panels, limit):
     if limit is None:
         return max(largest, 0.01)
     try:
-        number = float(limit)
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(limit, (bool, str)) else float(limit)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         number = math.nan
-    if not 0 < number < math.inf or number < largest - 1e-9:
-        raise ValueError(f"limit is {limit!r}, expected a number not below the largest absolute score, {largest:.2f}")
+    if not 0 < number < LARGEST_SCORE or number < largest - 1e-9:
+        raise ValueError(
+            f"limit is {reprlib.repr(limit)}, expected a number not below the largest absolute score, {largest:.2f}, "
+            "and below a million"
+        )
     return number

@@ -37,21 +37,26 @@ class count_operators(TorchDispatchMode):  # noqa: N801 (used like a function, i
             return result
         name = func.overloadpacket.__name__
         self.operators[name] += 1
-        if name in PRODUCTS:
+        if _out_of_place(name) in PRODUCTS:
             left, right = args[-2:]  # each number on the left meets one in every column on the right
             self.multiply_adds += left.numel() * (right.shape[-1] if right.ndim > 1 else 1)
         return func(*args, **kwargs)
 
     @property
     def products(self):
-        return sum(number for name, number in self.operators.items() if name in PRODUCTS)
+        return sum(number for name, number in self.operators.items() if _out_of_place(name) in PRODUCTS)
 
     @property
     def transposes(self):
-        return sum(number for name, number in self.operators.items() if name in TRANSPOSES)
+        return sum(number for name, number in self.operators.items() if _out_of_place(name) in TRANSPOSES)
 
     def __repr__(self):
         return f"{_plural(self.products, 'matrix product')}, {_plural(self.transposes, 'transpose')}"
+
+
+def _out_of_place(name):
+    """Return the name of the operator that addmm_, t_ and the like do in place."""
+    return name.rstrip("_")
 
 
 def _plural(number, noun):

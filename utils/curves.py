@@ -5,7 +5,7 @@ import math
 import matplotlib
 from matplotlib.ticker import LogLocator, NullLocator
 
-from utils.checks import as_vector, check_text
+from utils.checks import as_vector, check_flag, check_new, check_text
 from utils.lettering import drawn_name, drawn_title, text_width
 from utils.picture import SETTINGS, Picture, add_axes, new_figure, plain_numbers, text_table, widen_for_numbers
 
@@ -16,6 +16,7 @@ DASHES = ("-", "--", "-.", ":", (0, (1, 1)), (0, (6, 1, 1, 1)), (0, (8, 2)))
 WIDTH, HEIGHT = 5.33, 2.45  # inches of the axes
 LEFT = 0.85  # inches for the numbers and the name of the vertical axis
 MOST_ROWS = 9  # of the text
+LEAST_ON_LOG_AXIS = 1e-200  # so that the marks below it are not 0
 
 
 @matplotlib.rc_context(SETTINGS)
@@ -28,6 +29,8 @@ def curves(x, ys, title="", x_label="", y_label="", x_log=False, y_log=False):
     rows of the numbers as text.
     Raises ValueError if lengths differ, values are not finite, or a logarithmic axis meets a value that is not above 0.
     """
+    check_flag(x_log, "x_log")
+    check_flag(y_log, "y_log")
     x, ys = _checked(x, ys, x_log, y_log)
     title, x_label, y_label = (
         check_text(text, name) for text, name in ((title, "title"), (x_label, "x_label"), (y_label, "y_label"))
@@ -45,13 +48,21 @@ def _checked(x, ys, x_log, y_log):
     if not 1 <= len(ys) <= len(INKS):
         raise ValueError(f"ys has {len(ys)} curves, expected 1 to {len(INKS)}")
     x = as_vector(x, "x").tolist()
-    ys = {check_text(name, "a name in ys"): as_vector(y, f"ys[{name!r}]").tolist() for name, y in ys.items()}
+    checked = {}
     for name, y in ys.items():
+        shown, y = check_text(name, "a name in ys"), as_vector(y, f"ys[{name!r}]").tolist()
+        check_new(shown, checked, "names in ys")
         if len(y) != len(x):
             raise ValueError(f"ys[{name!r}] has {len(y)} values, expected {len(x)}, as many as x")
+        checked[shown] = y
+    ys = checked
     for log, name, values in ((x_log, "x", x), (y_log, "ys", [value for y in ys.values() for value in y])):
         if log and min(values) <= 0:
             raise ValueError(f"{name} holds {min(values):.3g}, expected values above 0 for a logarithmic axis")
+        if log and min(values) < LEAST_ON_LOG_AXIS:
+            raise ValueError(
+                f"{name} holds {min(values):.3g}, expected at least {LEAST_ON_LOG_AXIS} for a logarithmic axis"
+            )
     return x, ys
 
 
@@ -69,7 +80,7 @@ def _draw(x, ys, title, x_label, y_label, x_log, y_log):
     _scale(chart.set_xscale, chart.xaxis, x, x_log)
     _scale(chart.set_yscale, chart.yaxis, [value for y in ys.values() for value in y], y_log)
     if x_log and len(x) <= MOST_ROWS:
-        chart.set_xticks(x, [_significant(value) for value in x])
+        chart.set_xticks(x, [_significant(value, _digits(x)) for value in x])
     chart.set_title(title, fontsize=12, loc="left")
     chart.set_xlabel(drawn_name(x_label, WIDTH, 10), fontsize=10)
     chart.set_ylabel(drawn_name(y_label, HEIGHT, 10), fontsize=10)
@@ -104,8 +115,17 @@ def _power_of_ten(value):
     return power if factor == "1" else f"{factor} · {power}"
 
 
-def _significant(value):
-    return f"{value:.3g}".replace("-", "−")
+def _significant(value, digits=3):
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def _digits(values):
+    """Return how many significant digits, 3 or more, write each value within half a line's width."""
+    half = (max(values) - min(values)) / 200
+    for digits in range(3, 17):
+        if not half or all(abs(float(f"{value:.{digits}g}") - value) <= half for value in values):
+            break
+    return digits
 
 
 def _text(x, ys, title, x_label):
@@ -113,14 +133,17 @@ def _text(x, ys, title, x_label):
     picked = (
         range(count) if count <= MOST_ROWS else [round(i * (count - 1) / (MOST_ROWS - 1)) for i in range(MOST_ROWS)]
     )
-    rows = [_significant(x[i]) for i in picked]
-    cells = [[_significant(y[i]) for y in ys.values()] for i in picked]
-    return text_table(cells, rows, list(ys), f"{title} (rows: {x_label})" if title else f"rows: {x_label}")
+    x_digits, y_digits = _digits(x), _digits([value for y in ys.values() for value in y])
+    rows = [_significant(x[i], x_digits) for i in picked]
+    cells = [[_significant(y[i], y_digits) for y in ys.values()] for i in picked]
+    header = f"rows: {x_label or 'x'}"
+    return text_table(cells, rows, list(ys), f"{title} ({header})" if title else header)
 
 
 def _alt(x, ys, title, x_label, y_label):
-    sentences = [f"Curves{', ' + title if title else ''}: {y_label} against {x_label}."]
+    digits = _digits([value for y in ys.values() for value in y])
+    sentences = [f"Curves{', ' + title if title else ''}: {y_label or 'values'} against {x_label or 'x'}."]
     for name, y in ys.items():
-        first, last, low, high = map(_significant, (y[0], y[-1], min(y), max(y)))
+        first, last, low, high = (_significant(value, digits) for value in (y[0], y[-1], min(y), max(y)))
         sentences.append(f"{name}: starts at {first}, ends at {last}, lowest {low}, highest {high}.")
     return " ".join(sentences)

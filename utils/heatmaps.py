@@ -4,8 +4,8 @@ import matplotlib
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 
-from utils.checks import check_labels, check_panels, score_limit
-from utils.lettering import isolated
+from utils.checks import check_flag, check_labels, check_panels, score_limit
+from utils.lettering import isolated, named
 from utils.panels import Panel, draw
 from utils.picture import SETTINGS, Picture, number, text_table
 
@@ -35,12 +35,14 @@ def heatmap(matrix, labels, title="", kind="weights", may_look=None, limit=None,
 def heatmaps(matrices, labels, kind="weights", may_look=None, limit=None, rows_sum_to_1=True, column_sums=False):
     """Draw several attention matrices of one sentence on one scale, two panels to a row if they fit.
 
-    matrices: a dictionary from title to (n, n) matrix.
+    matrices: a dictionary from title to (n, n) matrix, at most 16 of them.
     The other arguments, the returned Picture and the errors are those of `heatmap`; may_look holds for all panels.
     """
+    check_flag(rows_sum_to_1, "rows_sum_to_1")
+    check_flag(column_sums, "column_sums")
     panels = check_panels(matrices, kind, may_look, rows_sum_to_1)
     n = len(next(iter(panels.values()))[0])
-    labels = check_labels(labels, n, "labels", "rows")
+    labels = [named(label, m) for m, label in enumerate(check_labels(labels, n, "labels", "rows"), start=1)]
     low, high = 0.0, 1.0
     if kind == "scores":
         high = score_limit(panels, limit)
@@ -96,7 +98,10 @@ def _alt(panel, labels, kind):
     if kind == "weights":
         sums = zip(names, panel.row_sums, strict=True)
         odd = [f"{name} {total}" for name, total in sums if total not in ("1.00", "none")]
-        sentences.append("Row sums that are not 1: " + "; ".join(odd) + "." if odd else "Each row sums to 1.")
+        if odd:
+            sentences.append("Row sums that are not 1: " + "; ".join(odd) + ".")
+        elif panel.may_look.any():
+            sentences.append(f"Each {'other ' if 'none' in panel.row_sums else ''}row sums to 1.")
     return " ".join(sentences)
 
 

@@ -41,15 +41,19 @@ def display_width(text):
     return width
 
 
+def named(label, position):
+    """Return a label, or `word₃`, for the third word, if it would stay empty."""
+    return label if _leaves_ink(label) else "word" + str(position).translate(SUBSCRIPTS)
+
+
 def drawn(label, position, size):
     """Return a label as it is drawn at a font size.
 
     A label is drawn as it is; as `word₃`, for the third word, if it would stay empty or if the font lacks one of its
     characters; with … in its middle if it is longer than LONGEST.
     """
-    if not _leaves_ink(label) or not all(map(_in_font, label)):
-        return "word" + str(position).translate(SUBSCRIPTS)
-    return _shortened(label, LONGEST, size)
+    label = label if all(map(_in_font, label)) else ""
+    return _shortened(named(label, position), LONGEST, size)
 
 
 def drawn_name(name, width, size):

@@ -59,10 +59,12 @@ def table(matrix, rows, columns, decimals=2):
 
     matrix: (len(rows), len(columns)) tensor, array or nested list of numbers.
     rows, columns: lists of strings.
-    decimals: digits after the point.
+    decimals: digits after the point, 0 to 15.
     Returns an object that displays, and prints, as an aligned text table.
-    Raises ValueError if the labels do not fit the matrix.
+    Raises ValueError if the labels do not fit the matrix or decimals is not such a number.
     """
+    if isinstance(decimals, bool) or not isinstance(decimals, (int, numpy.integer)) or not 0 <= decimals <= 15:
+        raise ValueError(f"decimals is {decimals!r}, expected a whole number from 0 to 15")
     matrix = as_matrix(matrix, "matrix")
     rows = check_labels(rows, matrix.shape[0], "rows", "rows")
     columns = check_labels(columns, matrix.shape[1], "columns", "columns")

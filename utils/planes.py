@@ -1,13 +1,14 @@
 """Pictures in the plane: points, arrows and outlines."""
 
 import math
+import operator
 from dataclasses import dataclass
 
 import matplotlib
 
-from utils.checks import as_matrix, check_labels, check_text
+from utils.checks import LARGEST_DRAWN, as_matrix, check_labels, check_text
 from utils.curves import DASHES, INKS, MARKERS
-from utils.lettering import drawn, drawn_name, drawn_title, isolated, text_width
+from utils.lettering import drawn, drawn_name, drawn_title, isolated, named, text_width
 from utils.picture import SETTINGS, Picture, add_axes, new_figure, number, plain_numbers, text_table, widen_for_numbers
 
 SIZE = 4.6  # inches of the drawn plane
@@ -39,7 +40,7 @@ def outline(xy, lines, labels, name):
     """Draw the corners xy, (rows, 2), and straight lines between them. lines: pairs of row numbers, from 0."""
     layer = _layer("lines", xy, labels, name)
     try:
-        layer.lines = [(int(start), int(end)) for start, end in lines]
+        layer.lines = [(operator.index(start), operator.index(end)) for start, end in lines]
     except (TypeError, ValueError):
         raise ValueError(
             "lines holds something else than pairs, expected pairs of row numbers such as (0, 1)"
@@ -55,7 +56,11 @@ def _layer(shape, xy, labels, name):
         raise ValueError(f"xy has shape {tuple(xy.shape)}, expected (rows, 2): only vectors of the plane can be drawn")
     if not xy.isfinite().all():
         raise ValueError("xy holds NaN or infinity, expected finite coordinates")
-    return Layer(shape, check_text(name, "name"), xy.tolist(), check_labels(labels, xy.shape[0], "labels", "rows"), [])
+    if xy.abs().max() > LARGEST_DRAWN:
+        raise ValueError(f"xy holds a coordinate of size {xy.abs().max():.3g}, expected at most {LARGEST_DRAWN:.0g}")
+    labels = check_labels(labels, xy.shape[0], "labels", "rows")
+    labels = [label and named(label, position) for position, label in enumerate(labels, start=1)]  # "" is for none
+    return Layer(shape, check_text(name, "name"), xy.tolist(), labels, [])
 
 
 @matplotlib.rc_context(SETTINGS)

@@ -1,5 +1,7 @@
 """The sentence of the course: its words, their labels, and literal embeddings that can be followed by hand."""
 
+from collections.abc import Iterable
+
 import torch
 
 SENTENCE = "the fat cat sat on the mat"
@@ -32,10 +34,13 @@ def labels(words):
 
     words: a list of strings.
     Returns a list of strings of the same length: ["the", "mat"] gives ["the₁", "mat₂"].
-    Raises ValueError if words is a single string or holds something that is not a string.
+    Raises ValueError if words is a single string, has no order, or holds something that is not a string.
     """
     if isinstance(words, str):
         raise ValueError(f"words is the single string {words!r}, expected a list of words: did you forget .split()?")
+    if isinstance(words, (set, frozenset, dict)) or not isinstance(words, Iterable):
+        raise ValueError(f"words is {words!r} of type {type(words).__name__}, expected a list of words")
+    words = list(words)
     for word in words:
         if not isinstance(word, str):
             raise ValueError(f"words holds {word!r} of type {type(word).__name__}, expected strings only")
