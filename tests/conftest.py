@@ -1,9 +1,7 @@
 """Fixtures and settings for all checks."""
 
-import os
-
 import pytest
-from lessons import lesson_paths, notebook_paths, read
+from lessons import lesson_paths, notebook_paths, read, use_own_settings
 
 
 def stem(path):
@@ -23,8 +21,8 @@ def lesson(request):
 
 
 def pytest_configure(config):
-    """Keep out of the kernels' output what is not a lesson's: the debugger's and the font cache's messages."""
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    """Keep out of the kernels' output what is not a lesson's: your settings and the font cache's messages."""
+    use_own_settings()
     if not hasattr(config, "workerinput"):
         import matplotlib.font_manager  # noqa: F401
 

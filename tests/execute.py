@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 
 import nbformat
-from lessons import NOTEBOOKS, ROOT, headings, read
+from lessons import NOTEBOOKS, ROOT, headings, read, use_own_settings
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
@@ -38,7 +38,7 @@ class NotebookError(Exception):
 def run(notebook, timeout=TIMEOUT):
     """Execute a Notebook in a fresh kernel, in its folder. Changes notebook.nb; raises NotebookError."""
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # python3 is the kernel of this environment
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+    use_own_settings()
     current = []
     client = NotebookClient(
         notebook.nb,
@@ -140,6 +140,7 @@ def main(paths):
     if not paths:
         print(__doc__.strip())
         return 2
+    use_own_settings()
     import matplotlib.font_manager  # noqa: F401 - builds its font cache here, not in a cell
 
     failed = 0

@@ -1,6 +1,8 @@
 """What the checks share: find the notebooks, read one, and read the Markdown in it."""
 
+import os
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -14,6 +16,14 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 LESSON_NAME = re.compile(r"\d\d_\w+\.ipynb")
+
+
+def use_own_settings():
+    """Keep your settings of matplotlib and IPython, and the debugger's messages, out of the kernels started here."""
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    if os.access(sys.prefix, os.W_OK):  # beside the packages, as in the Makefile
+        os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix, "matplotlib")))
+        os.environ.setdefault("IPYTHONDIR", str(Path(sys.prefix, "ipython")))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import tempfile
 from pathlib import Path
 from time import monotonic
 
-ROOT = Path(__file__).resolve().parents[1]
+from lessons import ROOT, use_own_settings
+
 NBVAL = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile", "--color=no", "--tb=line"]
 OWN_NAMESPACES = ["unshare", "--net", "--mount"]
@@ -69,7 +70,7 @@ def check(name, environment, folder, prefix, notebooks):
     if not available(prefix):
         print(f"left out  {name}: needs the commands unshare and ip and the right to use them", flush=True)
         return True
-    variables = os.environ | {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "FOLDER": str(notebooks)} | environment
+    variables = os.environ | {"FOLDER": str(notebooks)} | environment
     start = monotonic()
     command = [*prefix, *NBVAL, str(notebooks)]
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, errors="replace")
@@ -83,6 +84,7 @@ def check(name, environment, folder, prefix, notebooks):
 
 def main():
     """Check all conditions; the exit status is 1 if one of them failed."""
+    use_own_settings()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(ROOT / "notebooks", Path(folder) / "notebooks"))
         results = [check(*condition) for condition in conditions(copy)]

@@ -110,6 +110,10 @@ BROKEN = {
         metadata(PRINT, tags=["nbval-ignore-output"]),
         metadata(PRINT, tags=["nbval-skip"]),
         metadata(PRINT, tags=["skip-execution"]),
+        metadata(PRINT, tags=["raises-exception"]),
+        metadata(MAP, tags=["remove-cell"]),
+        metadata(WEIGHT, tags=["remove-cell"]),
+        lambda nb, root: nb.cells.append(nbformat.v4.new_raw_cell("a raw cell")),
         source(PRINT, "print", "# NBVAL_IGNORE_OUTPUT\nprint"),
         source(PRINT, "print", "# NBVAL_SKIP\nprint"),
         source(PRINT, "print", "%%capture\nprint"),
@@ -128,7 +132,7 @@ BROKEN = {
     N.test_two_heatmaps_of_the_sentence: [plain("a 0.14"), plain(sample.MATRIX.replace("mat₇", "the₁"))],
     N.test_kernel_and_metadata_are_canonical: [
         lambda nb, root: nb.metadata.kernelspec.update(name="mine"),
-        lambda nb, root: nb.metadata.language_info.update(version="3.11.7"),
+        lambda nb, root: nb.metadata.language_info.update(name="julia"),
         lambda nb, root: nb.update(nbformat_minor=4),
         metadata(PRINT, execution={"iopub.status.busy": "now"}),
     ],
@@ -219,6 +223,15 @@ def test_what_need_not_be_computed(tmp_path):
         '<img width="0.99">, 1.2.3, $-1.25$, −1.25, 2−0.14 and .14.'
     )(nb, tmp_path)
     P.test_numbers_in_prose_are_computed(read(sample.save(nb, path)))
+
+
+def test_an_expected_error_may_be_stored(tmp_path):
+    path = sample.course(tmp_path)
+    nb = read(path).nb
+    error(nb, tmp_path)
+    nb.cells[PRINT].metadata["tags"] = ["raises-exception"]
+    for check in (N.test_no_errors_and_no_stderr, N.test_nothing_is_left_out_of_the_comparison):
+        check(read(sample.save(nb, path)))
 
 
 def test_float32_lessons_must_say_so(tmp_path):

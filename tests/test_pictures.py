@@ -1,4 +1,4 @@
-"""Stored pictures are those that the code draws: each lesson is executed once more and its PNGs are compared.
+"""Stored pictures are those that the code draws: each notebook is executed once more and its PNGs are compared.
 
 nbval compares neither pictures nor metadata, so alt texts are compared here too.
 """
@@ -46,10 +46,10 @@ def compare(stored, fresh):
             assert not how, f"{stored.place(cell)}: the stored picture is not the one drawn: {how}"
 
 
-def test_pictures_are_reproduced(lesson):
-    fresh = Notebook(lesson.path, deepcopy(lesson.nb))
+def test_pictures_are_reproduced(notebook):
+    fresh = Notebook(notebook.path, deepcopy(notebook.nb))
     run(fresh)
-    compare(lesson, fresh)
+    compare(notebook, fresh)
 
 
 def test_the_readme_shows_the_picture_of_the_start_page():

@@ -1,4 +1,4 @@
-"""Prose cannot drift from the numbers: each decimal number in it occurs in an output or a code cell of its lesson."""
+"""Prose cannot drift from the numbers: each decimal number in it occurs in an output or a code cell of its notebook."""
 
 import re
 
@@ -28,18 +28,18 @@ def numbers_in_prose(markdown):
     return numbers(markdown)
 
 
-def computed(lesson):
-    """The decimal numbers in all outputs and code cells of a lesson."""
-    shown = [cell.source for cell in lesson.code]
-    for _, output in lesson.outputs():
+def computed(notebook):
+    """The decimal numbers in all outputs and code cells of a notebook."""
+    shown = [cell.source for cell in notebook.code]
+    for _, output in notebook.outputs():
         html = output.get("data", {}).get("text/html", "")
         shown += [texts(output).replace(html, "") if html else texts(output)]
         shown += [re.sub(r"<style.*?</style>|<[^>]*>", " ", html, flags=re.DOTALL)]
     return numbers("\n".join(shown))
 
 
-def test_numbers_in_prose_are_computed(lesson):
-    known = computed(lesson)
-    drifted = {lesson.place(cell): numbers_in_prose(cell.source) - known for cell in lesson.markdown}
+def test_numbers_in_prose_are_computed(notebook):
+    known = computed(notebook)
+    drifted = {notebook.place(cell): numbers_in_prose(cell.source) - known for cell in notebook.markdown}
     lines = [f"{place}: {', '.join(sorted(missing))}" for place, missing in drifted.items() if missing]
     assert not lines, "in prose, but in no output or code cell:\n" + "\n".join(lines)

@@ -4,16 +4,22 @@ import ast
 import re
 import subprocess
 import sys
-from importlib.metadata import packages_distributions
+import tomllib
+from collections import Counter
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
+from lessons import notebook_paths
+from lessons import read as read_notebook
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)==([0-9][A-Za-z0-9.]*) +# \S.*")
 LINK = re.compile(r"\]\(([^)\s#]+)")
 # Folders of one machine, and the hosts from which packages come: pip's own settings choose those.
 MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(home|root|Users|work|opt|mnt)/\w|\b[A-Z]:\\Users")
+CUDA = re.compile("cuda|nvidia|triton")  # torch fixes their versions itself
 REGISTRY = re.compile(r"\b(pypi|pythonhosted|npmjs|anaconda)\.(org|com)\b|\bdownload\.pytorch\.")
 
 
@@ -42,10 +48,21 @@ def requirements():
     }
 
 
+def constraint_pairs():
+    """Return (package, version) of each line of constraints.txt."""
+    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
+    return [(canonical(name), version) for name, version in (line.split("==") for line in lines)]
+
+
 def constraints():
     """Return {package: version} of constraints.txt."""
-    lines = [line for line in read("constraints.txt").splitlines() if not line.startswith("#")]
-    return {canonical(name): version for name, version in (line.split("==") for line in lines)}
+    return dict(constraint_pairs())
+
+
+def recipe(target):
+    """Return the lines of the Makefile below a target, and what the target needs."""
+    needs, lines = re.search(rf"^{target}:([^#\n]*).*\n((?:\t.*\n)*)", read("Makefile"), re.MULTILINE).groups()
+    return needs.split(), [line.removeprefix("\t") for line in lines.splitlines()]
 
 
 def targets():
@@ -87,6 +104,29 @@ def test_no_version_belongs_to_one_machine():
     assert [version for version in constraints().values() if not re.fullmatch(r"[0-9][A-Za-z0-9.]*", version)] == []
 
 
+def test_constraints_hold_every_package_once_and_none_of_cuda():
+    names = [name for name, _ in constraint_pairs()]
+    assert [name for name, times in Counter(names).items() if times > 1] == []
+    assert [name for name in names if CUDA.match(name)] == []
+
+
+def test_constraints_hold_all_that_the_requirements_bring_along():
+    brought, found = [], set()
+    todo = [name for name in requirements() if not CUDA.match(name)]
+    while todo:
+        name = todo.pop()
+        if name not in found and not CUDA.match(name):
+            found.add(name)
+            needs = [Requirement(text) for text in distribution(name).requires or []]
+            needs = [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+            todo += map(canonical, needs)
+            brought.append((name, distribution(name).version.partition("+")[0]))
+    known = constraints()
+    wrong = {name: version for name, version in brought if known.get(name) != version}
+    assert not wrong, f"installed, but not so in constraints.txt (see `make constraints`): {wrong}"
+    assert len(brought) > 80, "the list of what the requirements bring along is not complete"
+
+
 def test_every_import_is_a_requirement():
     distributions = packages_distributions()
     own = {path.stem for path in (ROOT / "tests").glob("*.py")} | {"utils"} | set(sys.stdlib_module_names)
@@ -110,10 +150,48 @@ def test_every_target_is_declared():
     assert sorted(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)) == sorted(targets())
 
 
+def test_make_test_is_the_command_of_the_readme():
+    command = "pytest --nbval -n 2 --dist loadgroup tests notebooks"
+    assert command in read("README.md").splitlines()
+    assert recipe("test") == (["lint"], [f"$(PY) -m {command}"])
+    assert recipe("lint")[1] == ["$(PY) -m ruff check .", "$(PY) -m ruff format --check ."]
+
+
+def test_make_html_is_the_command_of_the_readme():
+    flags = "-n -W --keep-going notebooks build/html"
+    assert f"sphinx-build -c docs {flags}" in read("README.md").splitlines()
+    failing = f"$(PY) -m sphinx -c docs -d build/doctrees {flags} || {{ rm -rf build/doctrees; exit 1; }}"
+    assert recipe("html")[1][0] == failing
+
+
+def test_nothing_else_changes_what_pytest_and_make_do():
+    options = tomllib.loads(read("pyproject.toml"))["tool"]["pytest"]
+    addopts = ["--nbval-current-env", "--nbval-cell-timeout=120", "-p", "no:cacheprovider"]
+    assert options == {"ini_options": {"testpaths": ["tests"], "addopts": addopts}}
+    others = ("conftest.py", "*pytest.ini", "*pytest.toml", "tox.ini", "setup.cfg", "matplotlibrc")
+    folders = ("", "docs/**/", "notebooks/**/", "tests/**/", "utils/**/")
+    found = [path for folder in folders for name in others for path in ROOT.glob(folder + name)]
+    assert found == [ROOT / "tests" / "conftest.py"]
+    for name in ("Makefile", ".ci/run", ".github/workflows/ci.yml"):
+        weakened = re.search(r"PYTEST_|MAKEFLAGS|\.IGNORE|^SHELL\b|^\t-|\|\| *(true|:)", read(name), re.MULTILINE)
+        assert not weakened, f"{name}: {weakened.group()}"
+
+
+def test_the_run_holds_every_cell_of_every_notebook(request):
+    if [Path(argument).name for argument in request.config.args] != ["tests", "notebooks"]:
+        pytest.skip("this is not the whole run")
+    cells = Counter(item.path.name for item in request.session.items if item.path.suffix == ".ipynb")
+    stored = {path.name: read_notebook(path).nb.cells for path in notebook_paths()}
+    assert cells == {name: sum(cell.cell_type == "code" for cell in cells) for name, cells in stored.items()}
+
+
 def test_ci_runs_the_test_command_of_the_readme():
     assert "make test" in read("README.md")
-    assert "make test" in read(".ci/run").splitlines()[-1]
-    assert "run: .ci/run" in read(".github/workflows/ci.yml")
+    commands = [line for line in read(".ci/run").splitlines() if not line.startswith("#")]
+    assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "exec make test < /dev/null"]
+    workflow = read(".github/workflows/ci.yml")
+    assert "run: .ci/run\n" in workflow and "run: make html\n" in workflow
+    assert not re.search(r"continue-on-error|\bif:", workflow)
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100 or sys.platform == "win32", ".ci/run is executable"
 
 
@@ -128,6 +206,12 @@ def test_relative_links_exist(page):
     links = [link for link in LINK.findall(read(page)) if "://" not in link]
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_pictures_of_the_readme_have_alt_text():
+    pictures = re.findall(r'<img src="([^"]*)" width="\d+" alt="([^"]*)">', read("README.md"))
+    assert pictures and len(pictures) == len(re.findall(r"!\[|<img", read("README.md")))
+    assert [source for source, alt in pictures if len(alt) < 30 or not (ROOT / source).exists()] == []
 
 
 def test_no_machine_path_and_no_registry_host():

@@ -42,7 +42,10 @@ def pages(site):
 
 def loaded(page):
     """Return the addresses that a browser fetches by itself when it opens the page."""
-    found = [tag["src"] for tag in page.select("[src]")] + [tag["data"] for tag in page.select("object[data]")]
+    attributes = {"[src]": "src", "object[data]": "data", "[poster]": "poster", "meta[http-equiv=refresh i]": "content"}
+    found = [tag[name] for selector, name in attributes.items() for tag in page.select(selector)]
+    inner = [tag.get(name, "#") for tag in page.select("svg *") for name in ("href", "xlink:href") if tag.name != "a"]
+    found += [address for address in inner if not address.startswith("#")]
     passive = {"next", "prev", "search", "index", "author", "copyright", "canonical"}
     found += [tag["href"] for tag in page.select("link[href]") if not passive & set(tag.get("rel", []))]
     found += [part.split()[0] for tag in page.select("[srcset]") for part in tag["srcset"].split(",")]
@@ -55,6 +58,33 @@ def css_addresses(text):
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     urls = re.findall(r"""url\(\s*["']?(.*?)["']?\s*\)|@import\s+["'](.*?)["']""", text)
     return [a or b for a, b in urls if not (a or b).startswith("data:")]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        *(f'<{name} src="x">' for name in ("img", "script", "iframe", "embed", "source", "track", "audio", "input")),
+        '<object data="x"></object>',
+        '<video poster="x"></video>',
+        '<img srcset="x 2x">',
+        '<svg><image href="x"/></svg>',
+        '<svg><image xlink:href="x"/></svg>',
+        '<svg><use href="x"/></svg>',
+        '<link rel="preload" href="x">',
+        '<meta http-equiv="Refresh" content="x">',
+        '<p style="background: url(x)">',
+        "<style>@import 'x'</style>",
+    ],
+)
+def test_what_a_browser_fetches_is_seen(html):
+    assert loaded(BeautifulSoup(html, "html.parser")) == ["x"]
+    assert not loaded(BeautifulSoup('<a href="x">x</a><svg><use href="#x"/></svg>', "html.parser"))
+
+
+def test_nothing_runs_but_scripts(pages):
+    for name, page in pages.items():
+        running = [key for tag in page.find_all(True) for key in tag.attrs if key.startswith("on") or key == "srcdoc"]
+        assert not running, f"{name} has {running}"
 
 
 def test_every_lesson_has_a_page(pages):
@@ -82,7 +112,7 @@ def test_scripts_name_no_other_host(site, pages):
         assert hosts <= {"www.w3.org"}, text[:200]  # the name of SVG, which is not fetched
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", ["index", *LESSONS])
 def test_pictures_have_the_alt_text_and_width_of_the_notebook(pages, lesson):
     cells = nbformat.read(NOTEBOOKS / f"{lesson}.ipynb", as_version=4).cells
     outputs = [o for cell in cells for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
