@@ -78,6 +78,15 @@ def describe_pictures(app, doctree):
             warning("a picture has no alt text", location=image)
 
 
+def keep_punctuation(app, doctree):
+    """Tie the sign after an inline formula to it, or a comma may begin a line."""
+    for formula in list(doctree.findall(nodes.math)):
+        after = formula.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and after[0] in ",.;:?)":
+            formula.parent.replace(after, nodes.Text(after[1:]))
+            formula.replace_self(nodes.inline("", "", formula.deepcopy(), nodes.Text(after[0]), classes=["nowrap"]))
+
+
 def write_math(self, node):
     """Write a formula as MathML; warn of TeX that is not understood and of a character that the font lacks."""
     block = isinstance(node, nodes.math_block)
@@ -117,4 +126,5 @@ def setup(app):
     app.add_node(HideCodeCellNode, override=True, html=(open_hidden, close_hidden))
     app.connect("source-read", add_toctree)
     app.connect("doctree-read", describe_pictures)
+    app.connect("doctree-read", keep_punctuation)
     app.connect("html-page-context", drop_unused, priority=900)
