@@ -3,6 +3,7 @@
 The figures depend on the machine, the ratios hardly; nothing is judged here.
 """
 
+import math
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,14 @@ from statistics import median
 from urllib.parse import unquote, urlsplit
 
 import nbformat
+import torch
+import torch.nn.functional as F  # noqa: N812
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
+from torch import nn
+
+from utils.attention import MultiHeadAttention
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -101,6 +107,105 @@ def page_sizes():
     yield "scripts and styles of all pages, loaded once", size(shared)
 
 
+def by_loops(X, W_q, W_k, W_v, W_o, h):
+    """Compute a layer of h heads with lists of numbers and nothing else."""
+
+    def times(P, R):
+        columns = list(zip(*R, strict=True))
+        return [[sum(p * r for p, r in zip(row, column, strict=True)) for column in columns] for row in P]
+
+    Q, K, V = (times(X, W) for W in (W_q, W_k, W_v))
+    c = len(Q[0]) // h
+    C = [[] for _ in X]
+    for start in range(0, h * c, c):
+        q, k, v = ([row[start : start + c] for row in matrix] for matrix in (Q, K, V))
+        omega = times(q, list(zip(*k, strict=True)))
+        exponentials = [[math.exp(score / c**0.5) for score in row] for row in omega]
+        weights = [[e / sum(row) for e in row] for row in exponentials]
+        for row, mixed in zip(C, times(weights, v), strict=True):
+            row += mixed
+    return times(C, W_o)
+
+
+def one_layer(n, d, h):
+    """Return X (1, n, d), the weights W_q, W_k, W_v, W_o, and {name: function} of ways to compute one layer."""
+    ours = MultiHeadAttention(d, h)
+    pytorch = nn.MultiheadAttention(d, h, bias=False, batch_first=True)
+    W = [layer.weight for layer in (ours.W_q, ours.W_k, ours.W_v, ours.W_o)]  # stored (out, in)
+    pytorch.load_state_dict({"in_proj_weight": torch.cat(W[:3]), "out_proj.weight": W[3]})
+    X = torch.randn(1, n, d, generator=torch.Generator().manual_seed(0), requires_grad=True)
+
+    def fused():
+        Q, K, V = ((X @ w.mT).unflatten(-1, (h, -1)).transpose(1, 2) for w in W[:3])
+        return F.scaled_dot_product_attention(Q, K, V).transpose(1, 2).flatten(-2) @ W[3].mT
+
+    ways = {
+        "fused kernel": fused,
+        "matrices": lambda: ours(X, need_weights=True)[0],
+        "our module": lambda: ours(X),
+        "nn.MultiheadAttention": lambda: pytorch(X, X, X, need_weights=False)[0],
+    }
+    return X, W, ways
+
+
+def kept_for_backward(run):
+    """Return the bytes that autograd keeps from forward to backward, each piece of memory counted once."""
+    kept = {}
+
+    def keep(tensor):
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        result = run()  # alive until the count is done, and so are the pieces
+    return sum(storage.nbytes() for storage in kept.values()) if result is not None else 0
+
+
+def fastest(ways, repeats):
+    """Return {name: (seconds forward, seconds backward)}, the least of some turns, in which the ways alternate."""
+    seconds = {name: [] for name in ways}
+    for turn in range(repeats + 1):
+        for name, run in ways.items():
+            start = time.perf_counter()
+            result = run()
+            middle = time.perf_counter()
+            result.sum().backward()
+            if turn > 0:  # the first turn warms up
+                seconds[name].append((middle - start, time.perf_counter() - middle))
+    return {name: tuple(map(min, zip(*turns, strict=True))) for name, turns in seconds.items()}
+
+
+def ratios_to_the_fused_kernel(d=64, h=4):
+    """Yield (what, figures) for each way to compute a layer: forward, backward, memory kept for backward."""
+    for n, repeats in ((64, 30), (256, 20), (1024, 8), (4096, 4)):
+        X, W, ways = one_layer(n, d, h)
+        expected = ways["fused kernel"]()
+        seconds = fastest(ways, repeats)
+        forward, backward = seconds["fused kernel"]
+        if n == 64:
+            inputs = X[0].tolist(), *(w.mT.tolist() for w in W), h
+            start = time.perf_counter()
+            result = by_loops(*inputs)
+            yield f"n = {n:4d}, loops (forward only) : fused kernel", f"{(time.perf_counter() - start) / forward:,.0f}"
+            torch.testing.assert_close(torch.tensor(result), expected[0])
+        memory = {name: kept_for_backward(run) for name, run in ways.items()}
+        for name in list(ways)[1:]:
+            torch.testing.assert_close(ways[name](), expected)
+            there, back = seconds[name]
+            figures = there / forward, back / backward, memory[name] / memory["fused kernel"]
+            yield f"n = {n:4d}, {name} : fused kernel", "  ".join(f"{figure:.2f}" for figure in figures)
+
+
+def ratios_to_pytorchs_layer(d=512, h=8):
+    """Yield (what, figures) for our module without weights by PyTorch's layer: forward, forward and backward."""
+    for n, repeats in ((512, 20), (1024, 10), (2048, 5)):
+        _, _, ways = one_layer(n, d, h)
+        seconds = fastest({name: ways[name] for name in ("our module", "nn.MultiheadAttention")}, repeats)
+        (ours, ours_back), (theirs, theirs_back) = seconds.values()
+        both = (ours + ours_back) / (theirs + theirs_back)
+        yield f"n = {n:4d}, d = {d}, our module : nn.MultiheadAttention", f"{ours / theirs:.2f}  {both:.2f}"
+
+
 def table():
     """Yield the rows of the table: what is measured, the figure, the aim."""
     with tempfile.TemporaryDirectory() as folder:
@@ -110,11 +215,18 @@ def table():
         bare_memory = peak_memory(bare[0])
         for lesson in LESSONS:
             yield f"peak memory, {lesson.stem} : bare", f"{peak_memory(lesson) / bare_memory:.2f}", "≤ 1.15"
+    torch.set_num_threads(1)
+    yield "time of a layer, d = 64, h = 4, by the fused kernel's", "there  back  memory", ""
+    for what, figures in ratios_to_the_fused_kernel():
+        yield what, figures, ""
+    yield "time of a layer, d = 512, h = 8", "there  both", ""
+    for what, figures in ratios_to_pytorchs_layer():
+        yield what, figures, "≤ 1.05"
     for what, kilobytes in page_sizes():
         yield f"bytes, {what}", f"{kilobytes:,.0f} kB", "small"
 
 
 if __name__ == "__main__":
-    print(f"{'what':<60} {'figure':>10}  aim")
+    print(f"{'what':<60} {'figure':>20}  aim")
     for what, figure, aim in table():
-        print(f"{what:<60} {figure:>10}  {aim}", flush=True)
+        print(f"{what:<60} {figure:>20}  {aim}".rstrip(), flush=True)

@@ -14,10 +14,19 @@ import pytest
 from lessons import ROOT
 
 ATTENTION = ["tests/test_attention.py", "-k", "is_the_definition or is_pytorchs or is_by_rows"]
+MODULES = ["tests/test_chain.py", "-k", "shares or fast_path or leak or padded or alone or split"]
 PICTURES = ["tests/test_plots.py", "-k", "colour or scale or stand_at or the_text or the_alt or hatched"]
 SENTENCE = ["tests/test_sentence.py", "-k", "labels"]
 
 WEIGHTS = "A = softmax(Omega / K.shape[-1] ** 0.5)"
+MASKED = "Omega = Omega.masked_fill(~may_look, -torch.inf)"
+BUFFER = "torch.ones(n_max, n_max, dtype=torch.bool).tril(), persistent=False"
+TRIANGLE = "torch.ones(n, n, dtype=torch.bool, device=X.device).tril()"
+SPLIT = "return Y.unflatten(-1, (self.h, self.c)).transpose(-3, -2)"
+MERGE = "return C.transpose(-3, -2).flatten(-2)"
+OPEN = "C, A = attend(Q, K, V, self.may_look(X, real))"
+FAST = "F.scaled_dot_product_attention(Q, K, V, attn_mask=may_look, is_causal=only_causal)"
+LAYERS = "(self.split(W(X)) for W in (self.W_q, self.W_k, self.W_v))"
 COLOURED = 'shown = panel.values.masked_fill(~panel.may_look, float("nan")).numpy()'
 WORDS = "words = [drawn(label, position, size) for position, label in enumerate(labels, start=1)]"
 LIMITS = "low, high = 0.0, 1.0"
@@ -32,7 +41,13 @@ FAULTS = {
     ),
     "no scaling": ("attention", WEIGHTS, "A = softmax(Omega)", ATTENTION),
     "scaling by c": ("attention", WEIGHTS, "A = softmax(Omega / K.shape[-1])", ATTENTION),
-    "scaling by the width of X": ("attention", WEIGHTS, "A = softmax(Omega / X.shape[-1] ** 0.5)", ATTENTION),
+    "scaling by the width of V": ("attention", WEIGHTS, "A = softmax(Omega / V.shape[-1] ** 0.5)", ATTENTION),
+    "scaling by the width of X": (
+        "attention",
+        "return attend(Q, K, V)",
+        "return attend(Q * (K.shape[-1] / X.shape[-1]) ** 0.5, K, V)",
+        ATTENTION,
+    ),
     "scaling after softmax": ("attention", WEIGHTS, "A = softmax(Omega) / K.shape[-1] ** 0.5", ATTENTION),
     "Q and K swapped": ("attention", "Omega = Q @ K.mT", "Omega = K @ Q.mT", ATTENTION),
     "K not transposed where shapes allow it": (
@@ -42,6 +57,83 @@ FAULTS = {
         ATTENTION,
     ),
     "AᵀV": ("attention", "C = A @ V", "C = A.mT @ V", ATTENTION),
+    "K and V swapped where shapes allow it": (
+        "attention",
+        "return attend(Q, K, V)",
+        "return attend(Q, V, K) if V.shape == K.shape else attend(Q, K, V)",
+        ATTENTION,
+    ),
+    "mask transposed": ("attention", MASKED, MASKED.replace("~may_look", "~may_look.mT"), MODULES),
+    "mask upside down": ("attention", MASKED, MASKED.replace("~may_look", "may_look"), MODULES),
+    "mask of 0": ("attention", MASKED, MASKED.replace("-torch.inf", "0.0"), MODULES),
+    "mask after softmax": (
+        "attention",
+        WEIGHTS,
+        """A = softmax((Q @ K.mT) / K.shape[-1] ** 0.5)
+    A = A if may_look is None else A * may_look""",
+        MODULES,
+    ),
+    "diagonal masked in one head": ("attention", BUFFER, BUFFER.replace("tril()", "tril(-1)"), MODULES),
+    "diagonal masked in several heads": ("attention", TRIANGLE, TRIANGLE.replace("tril()", "tril(-1)"), MODULES),
+    "one word too many seen by one head": ("attention", BUFFER, BUFFER.replace("tril()", "tril(1)"), MODULES),
+    "one word too many seen by several heads": ("attention", TRIANGLE, TRIANGLE.replace("tril()", "tril(1)"), MODULES),
+    "triangle upside down": ("attention", TRIANGLE, TRIANGLE.replace("tril()", "triu()"), MODULES),
+    "fast path not causal": ("attention", FAST, FAST.replace("=only_causal", "=False"), MODULES),
+    "fast path without a mask": ("attention", FAST, FAST.replace("=may_look", "=None"), MODULES),
+    "padding ignored": (
+        "attention",
+        "return real if causal is None else causal & real",
+        "return causal",
+        MODULES,
+    ),
+    "causal mask lost with padding": (
+        "attention",
+        "return real if causal is None else causal & real",
+        "return real",
+        MODULES,
+    ),
+    "heads merged without transposing back": (
+        "attention",
+        MERGE,
+        "return C.reshape(*C.shape[:-3], C.shape[-2], -1)",
+        MODULES,
+    ),
+    "plain view in place of split and transpose": (
+        "attention",
+        SPLIT,
+        "return Y.reshape(*Y.shape[:-2], self.h, Y.shape[-2], self.c)",
+        MODULES,
+    ),
+    "every h-th number to a head": (
+        "attention",
+        SPLIT,
+        "return Y.unflatten(-1, (self.c, self.h)).movedim(-1, -3)",
+        MODULES,
+    ),
+    "√ of the model width where weights are returned": (
+        "attention",
+        OPEN,
+        "C, A = attend(Q / self.h**0.5, K, V, self.may_look(X, real))",
+        MODULES,
+    ),
+    "√ of the model width in the fast path": (
+        "attention",
+        FAST,
+        FAST.replace("Q, K, V,", "Q / self.h**0.5, K, V,"),
+        MODULES,
+    ),
+    "keys and values swapped in one head": (
+        "attention",
+        "attend(self.W_q(X), self.W_k(X), self.W_v(X),",
+        "attend(self.W_q(X), self.W_v(X), self.W_k(X),",
+        MODULES,
+    ),
+    "keys and values swapped in several heads": (
+        "attention",
+        LAYERS,
+        LAYERS.replace("self.W_k, self.W_v", "self.W_v, self.W_k"),
+        MODULES,
+    ),
     "colours transposed": ("panels", COLOURED, f"{COLOURED}.T", PICTURES),
     "numbers transposed": ("panels", "numbers[m][p], fontsize", "numbers[p][m], fontsize", PICTURES),
     "heatmap flipped": ("panels", "ylim=(n, 0)", "ylim=(0, n)", PICTURES),
@@ -74,7 +166,7 @@ FAULTS = {
     ),
     "masked cells not hatched": ("panels", '"hatch": "////", ', "", PICTURES),
 }
-NO_FAULT = {"attention": ATTENTION, "pictures": PICTURES, "sentence": SENTENCE}
+NO_FAULT = {"attention": ATTENTION, "modules": MODULES, "pictures": PICTURES, "sentence": SENTENCE}
 
 RUNNER = """
 import json, sys
