@@ -139,8 +139,10 @@ def _png(figure):
         nearest[to_new < distance] = index
         distance = numpy.minimum(distance, to_new)
     order = codes.argsort()
-    rows = [nearest[order][numpy.searchsorted(codes[order], row)] for row in pixels.view(numpy.uint32)[..., 0]]
-    image = Image.fromarray(numpy.stack(rows))
+    flat = pixels.view(numpy.uint32).ravel()
+    starts = numpy.flatnonzero(numpy.append(True, flat[1:] != flat[:-1]))  # most pixels repeat the one before
+    runs = nearest[order][numpy.searchsorted(codes[order], flat[starts])]
+    image = Image.fromarray(runs.repeat(numpy.diff(starts, append=flat.size)).reshape(pixels.shape[:2]))
     image.putpalette(numpy.array(palette, dtype=numpy.uint8).tobytes())
     file = io.BytesIO()
     image.save(file, format="png", compress_level=8)
