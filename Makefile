@@ -44,7 +44,7 @@ bench: html  ## Print what the course costs in time, memory and bytes
 	$(PY) tests/bench.py
 
 clean:  ## Remove what the commands made, except .venv
-	rm -rf build .hypothesis .pytest_cache .ruff_cache *.egg-info
+	rm -rf build .hypothesis .pytest_cache .ruff_cache notebooks/.ruff_cache notebooks/.ipynb_checkpoints *.egg-info
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 constraints: $(READY)  ## Renew constraints.txt from a fresh environment

@@ -3,6 +3,7 @@
 import unicodedata
 from functools import cache
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -95,14 +96,14 @@ def text_width(text, size):
     """Return the width in inches of a text drawn at a font size in points."""
     ruler = _ruler()
     measured = ruler.text(0, 0, text, fontsize=size, fontfamily=FONT_FAMILY, parse_math=False)
-    width = measured.get_window_extent().width / ruler.dpi
+    width = measured.get_window_extent(ruler.canvas.get_renderer()).width / ruler.dpi
     measured.remove()
     return width
 
 
 @cache
 def _ruler():
-    return Figure(dpi=192)
+    return FigureCanvasAgg(Figure(figsize=(1, 1), dpi=192)).figure
 
 
 @cache

@@ -129,15 +129,15 @@ def _png(figure):
     pixels = numpy.asarray(figure.canvas.buffer_rgba())
     counted = sorted(Image.fromarray(pixels).getcolors(1 << 17), reverse=True)
     codes = numpy.array([colour for _, colour in counted], dtype=numpy.uint8).view(numpy.uint32)[:, 0]
-    colours = numpy.array([colour[:3] for _, colour in counted], dtype=numpy.int32)
-    nearest = numpy.zeros(len(colours), dtype=numpy.uint8)
-    distance = numpy.full(len(colours), numpy.iinfo(numpy.int32).max)
+    colours = numpy.array([colour[:3] for _, colour in counted], dtype=numpy.int32).T.copy()  # red, green, blue
+    distance = numpy.full(len(codes), numpy.iinfo(numpy.int32).max)
+    nearest = numpy.zeros(len(codes), dtype=numpy.uint8)
     palette = []
-    for index in range(min(256, len(colours))):
-        palette.append(colours[index] if index < 192 else colours[distance.argmax()])
-        to_new = ((colours - palette[-1]) ** 2).sum(axis=-1)
+    for index in range(min(256, len(codes))):
+        palette.append(colours[:, index if index < 192 else distance.argmax()])
+        to_new = ((colours - palette[-1][:, None]) ** 2).sum(axis=0)
         nearest[to_new < distance] = index
-        distance = numpy.minimum(distance, to_new)
+        numpy.minimum(distance, to_new, out=distance)
     order = codes.argsort()
     flat = pixels.view(numpy.uint32).ravel()
     starts = numpy.flatnonzero(numpy.append(True, flat[1:] != flat[:-1]))  # most pixels repeat the one before
