@@ -127,9 +127,12 @@ def _png(figure):
     """
     figure.canvas.draw()
     pixels = numpy.asarray(figure.canvas.buffer_rgba())
-    counted = sorted(Image.fromarray(pixels).getcolors(1 << 17), reverse=True)
-    codes = numpy.array([colour for _, colour in counted], dtype=numpy.uint8).view(numpy.uint32)[:, 0]
-    colours = numpy.array([colour[:3] for _, colour in counted], dtype=numpy.int32).T.copy()  # red, green, blue
+    flat = pixels.view(">u4").ravel()  # one number per pixel: red, green, blue, opacity
+    starts = numpy.flatnonzero(numpy.append(True, flat[1:] != flat[:-1]))  # most pixels repeat the one before
+    lengths = numpy.diff(starts, append=flat.size)
+    codes, which = numpy.unique(flat[starts], return_inverse=True)
+    frequent_first = numpy.lexsort((codes, numpy.bincount(which, lengths)))[::-1]
+    colours = numpy.array([codes >> 24, codes >> 16 & 255, codes >> 8 & 255], numpy.int32)[:, frequent_first]
     distance = numpy.full(len(codes), numpy.iinfo(numpy.int32).max)
     nearest = numpy.zeros(len(codes), dtype=numpy.uint8)
     palette = []
@@ -138,11 +141,9 @@ def _png(figure):
         to_new = ((colours - palette[-1][:, None]) ** 2).sum(axis=0)
         nearest[to_new < distance] = index
         numpy.minimum(distance, to_new, out=distance)
-    order = codes.argsort()
-    flat = pixels.view(numpy.uint32).ravel()
-    starts = numpy.flatnonzero(numpy.append(True, flat[1:] != flat[:-1]))  # most pixels repeat the one before
-    runs = nearest[order][numpy.searchsorted(codes[order], flat[starts])]
-    image = Image.fromarray(runs.repeat(numpy.diff(starts, append=flat.size)).reshape(pixels.shape[:2]))
+    entry = numpy.empty_like(nearest)
+    entry[frequent_first] = nearest
+    image = Image.fromarray(entry[which].repeat(lengths).reshape(pixels.shape[:2]))
     image.putpalette(numpy.array(palette, dtype=numpy.uint8).tobytes())
     file = io.BytesIO()
     image.save(file, format="png", compress_level=8)
