@@ -37,3 +37,11 @@ def pytest_xdist_make_scheduler(config, log):
             return nodeid.split("::")[0] if ".ipynb" in nodeid else nodeid
 
     return ByNotebook(config, log)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what a test has counted."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, value in getattr(report, "user_properties", []):
+            if name == "counted":
+                terminalreporter.write_line(f"Counted: {value}.")

@@ -112,6 +112,8 @@ BROKEN = {
         metadata(PRINT, tags=["skip-execution"]),
         metadata(PRINT, tags=["raises-exception"]),
         metadata(MAP, tags=["remove-cell"]),
+        metadata(MAP, tags=["hide-input"]),
+        metadata(MAP, tags=["hide-input"], jupyter={"source_hidden": True}),
         metadata(WEIGHT, tags=["remove-cell"]),
         lambda nb, root: nb.cells.append(nbformat.v4.new_raw_cell("a raw cell")),
         source(PRINT, "print", "# NBVAL_IGNORE_OUTPUT\nprint"),

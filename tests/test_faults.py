@@ -17,6 +17,7 @@ ATTENTION = ["tests/test_attention.py", "-k", "is_the_definition or is_pytorchs 
 MODULES = ["tests/test_chain.py", "-k", "shares or fast_path or leak or padded or alone or split"]
 PICTURES = ["tests/test_plots.py", "-k", "colour or scale or stand_at or the_text or the_alt or hatched"]
 SENTENCE = ["tests/test_sentence.py", "-k", "labels"]
+EXERCISES = ["tests/test_exercises.py", "-k", "said_of_an_answer or number_may_be_asked"]
 
 WEIGHTS = "A = softmax(Omega / K.shape[-1] ** 0.5)"
 MASKED = "Omega = Omega.masked_fill(~may_look, -torch.inf)"
@@ -165,8 +166,29 @@ FAULTS = {
         PICTURES,
     ),
     "masked cells not hatched": ("panels", '"hatch": "////", ', "", PICTURES),
+    "every answer is right": ("exercise", "if self.same(results, expected):", "if True:", EXERCISES),
+    "only the first input counts": ("exercise", "in self.inputs or [()]", "in self.inputs[:1] or [()]", EXERCISES),
+    "no mistake is looked up": ("exercise", "{next(known, None) or ", "{", EXERCISES),
+    "the gradient is not looked at": ("exercise", "if self.gradient else", "if False else", EXERCISES),
+    "a changed input is not noticed": ("exercise", "if not same(old, new, 0):", "if False:", EXERCISES),
+    "integers will do": ("exercise", "if right.dtype.is_floating_point and", "if False and", EXERCISES),
+    "a constant will do": (
+        "exercise",
+        "if not self.same(expected[1:]",
+        "if False and not self.same(expected[1:]",
+        EXERCISES,
+    ),
+    "far off is near enough": ("answers", "rtol=tolerance", "rtol=1", EXERCISES),
+    "the shape does not count": ("answers", "return a.shape == b.shape and", "return", EXERCISES),
+    "causes are not named": ("answers", 'f" Likely: {cause}." if cause', '"" if cause', EXERCISES),
 }
-NO_FAULT = {"attention": ATTENTION, "modules": MODULES, "pictures": PICTURES, "sentence": SENTENCE}
+NO_FAULT = {
+    "attention": ATTENTION,
+    "modules": MODULES,
+    "pictures": PICTURES,
+    "sentence": SENTENCE,
+    "exercises": EXERCISES,
+}
 
 RUNNER = """
 import json, sys

@@ -1,0 +1,1 @@
+"""The exercises of each lesson, one file per lesson: right answers, inputs, and known wrong answers by name."""
