@@ -119,14 +119,16 @@ class Exercise:
                 return f"{result.message}."
             if result is None:
                 return "Your function returns None. Is its return missing?"
+            if self.inputs and isinstance(right, (int, float)) and isinstance(result, (str, tuple, list, dict)):
+                return f"Your function returns {kind(result)}, expected a number."
             if self.inputs and torch.is_tensor(right) and not isinstance(result, Raised):
                 if isinstance(result, tuple):
                     return f"Your function returns {len(result)} values, expected one tensor."
                 if not torch.is_tensor(result):
-                    why = "their operations keep the gradient, lists, numbers and numpy do not"
-                    if right.dtype == torch.bool:
-                        why = "torch.tensor makes one of a list"
-                    return f"Your function returns {kind(result)}, expected a tensor. Stay with tensors: {why}."
+                    why = ", or training could not learn" if self.gradient else ""
+                    return (
+                        f"Your function returns {kind(result)}, expected a tensor. Stay with tensors all the way{why}."
+                    )
                 if (result.dtype == torch.bool) != (right.dtype == torch.bool):
                     cure = "compare with <, <= or ==, or make it with dtype=torch.bool"
                     cure = f": {cure}" if right.dtype == torch.bool else ""

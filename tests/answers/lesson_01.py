@@ -32,16 +32,40 @@ def reordered(words):
     return torch.softmax(X @ X.mT, dim=-1)
 
 
+def weights_in_numbers(scores):
+    rows = [[math.exp(score - max(row)) for score in row] for row in scores.tolist()]
+    return torch.tensor([[each / sum(row) for each in row] for row in rows])
+
+
+def weights_in_place(scores):
+    own = scores.clone()
+    own -= own.amax(dim=-1, keepdim=True)
+    own.exp_()
+    own /= own.sum(dim=-1, keepdim=True)
+    return own
+
+
+def context_added_up(X, m):
+    scores = torch.tensor([sum(x * y for x, y in zip(X[m].tolist(), row, strict=True)) for row in X.tolist()])
+    total = torch.zeros(X.shape[1])
+    for weight, row in zip(torch.softmax(scores, dim=-1), X, strict=True):
+        total += weight * row
+    return total
+
+
 RIGHT = {
     "weights_of_rows": [
         weights_by_loops,
         weights_by_hand,
+        weights_in_numbers,
+        weights_in_place,
         lambda scores: torch.exp(scores - torch.logsumexp(scores, dim=1, keepdim=True)),
         lambda scores: F.softmax(scores.float(), dim=1),
         lambda scores: F.softmax(scores.mT, dim=0).mT,
     ],
     "context_of": [
         context_by_loops,
+        context_added_up,
         lambda X, m: (torch.softmax(X @ X.mT, dim=-1) @ X)[m],
         lambda X, m: torch.einsum("p,pi->i", F.softmax(torch.einsum("pi,i->p", X, X[m]), dim=0), X),
         lambda X, m: (torch.softmax((X * X[m]).sum(dim=-1), dim=0)[:, None] * X).sum(dim=0),

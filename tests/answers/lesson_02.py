@@ -15,6 +15,14 @@ def point_by_point(points, M):
     return torch.stack(rows)
 
 
+def in_place(points, M):
+    moved = torch.ones(len(points), 4).to(points)
+    moved[:, :3] = points
+    moved = moved @ M
+    moved[:, :3] /= moved[:, 3:]
+    return moved[:, :3]
+
+
 def in_columns(points, M):
     more = torch.cat([points.mT, torch.ones_like(points.mT[:1])])
     moved = M.mT @ more
@@ -36,12 +44,14 @@ RIGHT = {
     "screen_points": [
         point_by_point,
         in_columns,
+        in_place,
         lambda points, M: (points @ M[:3, :3] + M[3, :3]) / (points @ M[:3, 3] + M[3, 3])[:, None],
         lambda points, M: torch.cat([2 * points, 2 * torch.ones(len(points), 1)], 1).double() @ M[:, :3]
         / torch.einsum("ni,i->n", torch.nn.functional.pad(2 * points, (0, 1), value=2), M[:, 3]).unsqueeze(1),
     ],
     "all_scores": [
         score_by_score,
+        lambda X, W_q, W_k: torch.tensor([[(q @ k).item() for k in X @ W_k] for q in X @ W_q]),
         lambda X, W_q, W_k: X @ (W_q @ W_k.mT) @ X.mT,
         lambda X, W_q, W_k: torch.einsum("md,dc,ec,pe->mp", X, W_q, W_k, X),
         lambda X, W_q, W_k: (W_q.T @ X.T).T @ (W_k.T @ X.T),

@@ -27,7 +27,7 @@ RIGHT = {
         lambda Omega, c: torch.exp(torch.log_softmax(Omega * c**-0.5, dim=-1)),
         lambda Omega, c: torch.softmax(Omega.mT / torch.sqrt(torch.tensor(c)), dim=0).mT,
     ],
-    "wider_spread": [20.0, torch.tensor(400.0).sqrt(), 10 * 4**0.5, 19.9],
+    "wider_spread": [20.0, torch.tensor(400.0).sqrt(), 10 * 4**0.5, 19.9, 19, 21],
     "what_was_done": [
         ["all", "right", "after", "columns"],
         ("ALL", "Right", "After", "Columns"),

@@ -224,6 +224,7 @@ context_of = Exercise(
         "You count on seven words, the n of the lesson. Here n may be any number: len(X).": lambda X, m: X[len(X)],
         "A, C and Omega belong to the seven words of the lesson. Compute the weights from the argument X: X @ X[m].": [
             lambda X, m: LESSON_A[m] @ X,
+            lambda X, m: LESSON_A[m, : len(X)] @ X,
             lambda X, m: (LESSON_A @ X)[m],
             lambda X, m: (LESSON_A @ LESSON_X)[m],
         ],

@@ -102,8 +102,8 @@ context_vectors = Exercise(
             _mixed(lambda Q, K, V, root: Q @ K.mT / root @ V),
             _mixed(lambda Q, K, V, root: Q @ K.mT @ V),
         ],
-        "Softmax comes too late: a parenthesis closes after V, not before it, so the scores mix the values. Take softmax "
-        "of the scores alone, then @ V.": _mixed(lambda Q, K, V, root: _softmax(Q @ K.mT / root @ V)),
+        "Softmax comes too late: the scores mix the values, then softmax takes what comes out. Take softmax of the "
+        "scores alone, then @ V.": _mixed(lambda Q, K, V, root: _softmax(Q @ K.mT / root @ V)),
         "Your weights are transposed. Row m of A holds what word m gives to others: A @ V.": (
             _mixed(lambda Q, K, V, root: _softmax(Q @ K.mT / root).mT @ V)
         ),
