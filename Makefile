@@ -15,10 +15,10 @@ export IPYTHONDIR := $(CURDIR)/$(VENV)/ipython
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 export PYTHONUTF8 := 1
 
-.PHONY: help setup lab test html execute lint bench clean constraints
+.PHONY: help setup lab test test-browser html execute lint bench clean constraints
 
 help:  ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY)  ## Install everything into .venv (the other commands do this themselves)
 
@@ -27,6 +27,10 @@ lab: $(READY)  ## Open the course in JupyterLab; LAB_FLAGS="…" passes options 
 
 test: lint  ## Check everything: lint, tests, and every output of every lesson
 	$(PY) -m pytest --nbval -n 2 --dist loadgroup tests notebooks
+
+# Not a part of `make test`, so that nobody needs a browser there; CHROMIUM=/path names one that is not on the path.
+test-browser: html  ## Check the pages and the notebooks in a real browser, Chromium or a relative
+	$(PY) -m pytest -rs -n 2 tests/browser
 
 # Sphinx would not repeat the warnings of a failed build, so a failed build starts again from nothing.
 html: $(READY)  ## Build the course as HTML pages in build/html

@@ -3,6 +3,8 @@
 import pytest
 from lessons import lesson_paths, notebook_paths, read, use_own_settings
 
+collect_ignore = ["browser"]  # they need a browser: `make test-browser` names them, and then they run
+
 
 def stem(path):
     return path.stem

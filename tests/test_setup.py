@@ -129,7 +129,7 @@ def test_constraints_hold_all_that_the_requirements_bring_along():
 
 def test_every_import_is_a_requirement():
     distributions = packages_distributions()
-    own = {path.stem for path in (ROOT / "tests").glob("*.py")} | {"utils"} | set(sys.stdlib_module_names)
+    own = {path.stem for path in (ROOT / "tests").glob("**/*.py")} | {"utils"} | set(sys.stdlib_module_names)
     own |= {path.stem for path in (ROOT / "docs").glob("**/*.py")}
     direct = set(requirements())
     unlisted = {}
@@ -147,7 +147,7 @@ def test_every_target_is_explained():
 
 
 def test_every_target_is_declared():
-    assert sorted(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)) == sorted(targets())
+    assert sorted(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)) == sorted(targets())
 
 
 def test_make_test_is_the_command_of_the_readme():
@@ -164,6 +164,10 @@ def test_make_html_is_the_command_of_the_readme():
     assert recipe("html")[1][0] == failing
 
 
+def test_the_browser_has_its_own_command():
+    assert recipe("test-browser") == (["html"], ["$(PY) -m pytest -rs -n 2 tests/browser"])
+
+
 def test_nothing_else_changes_what_pytest_and_make_do():
     options = tomllib.loads(read("pyproject.toml"))["tool"]["pytest"]
     addopts = ["--nbval-current-env", "--nbval-cell-timeout=120", "-p", "no:cacheprovider"]
@@ -171,7 +175,7 @@ def test_nothing_else_changes_what_pytest_and_make_do():
     others = ("conftest.py", "*pytest.ini", "*pytest.toml", "tox.ini", "setup.cfg", "matplotlibrc")
     folders = ("", "docs/**/", "notebooks/**/", "tests/**/", "utils/**/")
     found = [path for folder in folders for name in others for path in ROOT.glob(folder + name)]
-    assert found == [ROOT / "tests" / "conftest.py"]
+    assert found == [ROOT / "tests" / "conftest.py", ROOT / "tests" / "browser" / "conftest.py"]
     for name in ("Makefile", ".ci/run", ".github/workflows/ci.yml"):
         weakened = re.search(r"PYTEST_|MAKEFLAGS|\.IGNORE|^SHELL\b|^\t-|\|\| *(true|:)", read(name), re.MULTILINE)
         assert not weakened, f"{name}: {weakened.group()}"
@@ -185,10 +189,12 @@ def test_the_run_holds_every_cell_of_every_notebook(request):
     assert cells == {name: sum(cell.cell_type == "code" for cell in cells) for name, cells in stored.items()}
 
 
-def test_ci_runs_the_test_command_of_the_readme():
+def test_ci_runs_the_test_command_of_the_readme_and_then_the_browser():
     assert "make test" in read("README.md")
     commands = [line for line in read(".ci/run").splitlines() if not line.startswith("#")]
-    assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', "exec make test < /dev/null"]
+    assert commands[:2] == ["set -euo pipefail", 'cd "$(dirname "$0")/.."']
+    assert commands[2].startswith("export CI=true ")
+    assert commands[3] == "make test < /dev/null" and commands[-1] == "make test-browser < /dev/null"
     workflow = read(".github/workflows/ci.yml")
     assert "run: .ci/run\n" in workflow and "run: make html\n" in workflow
     assert not re.search(r"continue-on-error|\bif:", workflow)
