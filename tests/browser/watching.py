@@ -56,6 +56,11 @@ class Visit:
         self.page.evaluate("() => document.fonts.ready.then(() => true)")
         return self
 
+    def resize(self, size):
+        """Change the size of the window and wait until the page has been told and drawn."""
+        self.page.set_viewport_size(size)
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
 
 class Quiet(SimpleHTTPRequestHandler):
     """Serves a folder and keeps no log."""
