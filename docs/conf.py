@@ -34,6 +34,7 @@ smartquotes = False
 
 html_theme = "furo"
 html_static_path = ["_static"]
+html_extra_path = ["../notebooks/explorer.js"]  # beside the pages, as it is beside the notebooks
 html_css_files = ["course.css"]
 html_favicon = "_static/favicon.svg"
 templates_path = ["_templates"]
@@ -118,6 +119,12 @@ def drop_unused(app, pagename, templatename, context, doctree):
     context["css_files"] = [f for f in context["css_files"] if not any(u in str(f.filename) for u in unused)]
 
 
+def add_explorer(app, pagename, templatename, context, doctree):
+    """Load the program of the attention explorers on a page that shows any: the first one's mark becomes the script."""
+    script = '<script src="explorer.js" defer></script>'
+    context["body"] = context.get("body", "").replace('<i src="explorer.js"></i>', script, 1)
+
+
 def setup(app):
     """Connect the functions above; Sphinx calls this."""
     from myst_nb.sphinx_ import HideCodeCellNode
@@ -128,3 +135,4 @@ def setup(app):
     app.connect("doctree-read", describe_pictures)
     app.connect("doctree-read", keep_punctuation)
     app.connect("html-page-context", drop_unused, priority=900)
+    app.connect("html-page-context", add_explorer)

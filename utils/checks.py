@@ -147,11 +147,11 @@ def _check_panel(matrix, name, kind, may_look, rows_sum_to_1):
         raise ValueError(f"{name} has {n} words, expected at most {MOST_WORDS}: more cannot be read in a picture")
     may_look = _check_mask(may_look, n)
     seen = values.masked_fill(~may_look, 0.0)
-    _refuse(~seen.isfinite(), seen, name, "finite numbers where may_look does not mask them")
+    refuse(~seen.isfinite(), seen, name, "finite numbers where may_look does not mask them")
     if kind == "weights":
         _check_weights(values, seen, may_look, name, rows_sum_to_1)
     else:
-        _refuse(seen.abs() >= LARGEST_SCORE, seen, name, "scores below a million: to mask cells, use may_look")
+        refuse(seen.abs() >= LARGEST_SCORE, seen, name, "scores below a million: to mask cells, use may_look")
     return seen, may_look
 
 
@@ -176,8 +176,8 @@ def _check_mask(may_look, n):
 
 def _check_weights(values, seen, may_look, name, rows_sum_to_1):
     hidden = values.masked_fill(may_look, 0.0)
-    _refuse(hidden.isfinite() & (hidden != 0), values, name, "0 where may_look is False: is the mask upside down?")
-    _refuse((seen < -1e-6) | (seen > 1 + 1e-6), seen, name, 'weights from 0 to 1: for scores, use kind="scores"')
+    refuse(hidden.isfinite() & (hidden != 0), values, name, "0 where may_look is False: is the mask upside down?")
+    refuse((seen < -1e-6) | (seen > 1 + 1e-6), seen, name, 'weights from 0 to 1: for scores, use kind="scores"')
     rows, columns = seen.sum(dim=-1), seen.sum(dim=0)
     wrong = may_look.any(dim=-1) & ~_is_shown_as_1(rows)
     if rows_sum_to_1 and wrong.any():
@@ -190,7 +190,7 @@ def _is_shown_as_1(sums):
     return (sums * 100).round() == 100
 
 
-def _refuse(wrong, values, name, expected):
+def refuse(wrong, values, name, expected):
     """Raise ValueError about the first cell that is wrong, if there is one."""
     if wrong.any():
         m, p = wrong.nonzero()[0].tolist()
