@@ -64,7 +64,7 @@ function ledger(words, m, scores, divisor, weights, V) {
   const rows = words.map((word, p) => row("td", word, shown(scores[p]), shown(scores[p] / divisor),
     shown(weights[p], scores[p]), ...V.slice(p, p + 1).map(v => vector(v.map(x => x * weights[p])))));
   const C = V.slice(0, 1).map(v => vector(v.map((_, i) => sum(weights.map((w, p) => w * V[p][i])))));
-  return `<table style="color:#000;text-align:right"><caption>The row of ${words[m]}</caption>
+  return `<table style="background:#fff;color:#000;text-align:right"><caption>The row of ${words[m]}</caption>
     ${row("th", "word", "ω", "ω/" + shown(divisor), "weight", ...C.map(() => "weight · v"))}
     ${rows.join("")}${row("td", "in all", "", "", "sum " + shown(sum(weights)), ...C.map(c => "C: " + c))}</table>`;
 }
@@ -101,8 +101,8 @@ function enhance(figure) {
         cell.style.background = masked ? "" : paint(x);
         cell.style.color = masked ? "#595959" : stage > 1 && x > 0.715 ? "#fff" : "#000";
       });
-      const most = Math.max(...weights);
-      row.title = `${names[m]} looks most at ${names[weights.indexOf(most)]}: ${shown(most)}`;
+      const most = scores.indexOf(Math.max(...scores));
+      row.title = `${names[m]} looks most at ${names[most]}: ${shown(weights[most])}`;
       row.lastChild.textContent = stage < 2 ? "" : shown(sum(weights));
       buttons[m].ariaPressed = m === chosen;
       buttons[m].tabIndex = m === chosen ? 0 : -1;

@@ -9,9 +9,10 @@ from matplotlib.colors import to_hex
 
 from utils.checks import LARGEST_SCORE, MOST_WORDS, as_matrix, check_flag, check_labels, refuse
 from utils.heatmaps import COLOURS
-from utils.lettering import SUBSCRIPTS, isolated, named
+from utils.lettering import isolated, named
 from utils.panels import readable_ink
 from utils.picture import number, text_table
+from utils.sentence import labels
 
 LARGEST_WIDTH = 1_000_000
 MOST_VALUES = 16  # numbers per word in V: a longer row cannot be read in a ledger
@@ -52,28 +53,28 @@ class Explorer:
     """
 
     def __init__(self, Omega, c, tokens, V=None, causal=False):
-        Omega, V = _check_scores(Omega), _check_values(V, len(Omega))
+        Omega = _check_scores(Omega)
         _check_width(c)
-        check_flag(causal, "causal")
         words = _numbered(check_labels(tokens, len(Omega), "tokens", "rows"))
-        may_look = torch.ones(Omega.shape, dtype=torch.bool)
-        may_look = may_look.tril() if causal else may_look
-        rounded = torch.tensor([[float(_plain(x)) for x in row] for row in Omega.tolist()], dtype=torch.float64)
-        A = torch.softmax(rounded.masked_fill(~may_look, -torch.inf) / c**0.5, dim=-1)
+        values = [None] * len(words) if V is None else _check_values(V, len(words)).tolist()
+        check_flag(causal, "causal")
+        seen = Omega.masked_fill(torch.ones_like(Omega).triu(1).bool(), -torch.inf) if causal else Omega
+        A = torch.softmax(seen / c**0.5, dim=-1)
+        looks = seen.argmax(dim=-1).tolist()  # of the rounded scores, so that every machine breaks a tie alike
         cells = [
-            [number(x) if seen else "masked" for x, seen in zip(*row, strict=True)]
-            for row in zip(A.tolist(), may_look.tolist(), strict=True)
+            ["masked" if score == -torch.inf else number(weight) for score, weight in zip(*row, strict=True)]
+            for row in zip(seen.tolist(), A.tolist(), strict=True)
         ]
         sums = [number(total) for total in A.sum(dim=-1).tolist()]
         formula = f"A = softmax(Ω/√c), c = {c}" + (", later words masked" if causal else "")
-        self.text = text_table(
-            [[*row, total] for row, total in zip(cells, sums, strict=True)], words, [*words, "row sum"], formula
-        )
-        values = [None] * len(Omega) if V is None else V.tolist()
-        rows = [_row(words, m, cells[m], sums[m], Omega[m].tolist(), values[m]) for m in range(len(words))]
-        others = [max((x for p, x in enumerate(row) if p != m), default=0.0) for m, row in enumerate(A.tolist())]
-        first = others.index(max(others))  # the row that looks hardest at another word is chosen at the start
-        data = f'data-c="{c}" data-row="{first}"' + (" data-causal" if causal else "")
+        lines = [[*row, total] for row, total in zip(cells, sums, strict=True)]
+        self.text = text_table(lines, words, [*words, "row sum"], formula)
+        rows = [
+            _row(words, m, looks[m], line, scores, v)
+            for m, (line, scores, v) in enumerate(zip(lines, Omega.tolist(), values, strict=True))
+        ]
+        hardest = A.fill_diagonal_(0.0).amax(dim=-1).round(decimals=DECIMALS).argmax().item()  # at another word
+        data = f'data-c="{c}" data-row="{hardest}"' + (" data-causal" if causal else "")
         self.html = _figure(words, rows, formula, data)
 
     def __repr__(self):
@@ -88,22 +89,22 @@ def _figure(words, rows, formula, data):
     heads = "".join(f'<th scope="col">{html.escape(word)}' for word in [*words, "row sum"])
     return f"""<figure class="attention-explorer mathjax_ignore" {data} style="{LIGHT};{BLACK};margin:0;padding:8px">
 <figcaption>Attention weights {formula}. Rows are the words that look, columns the words looked at.</figcaption>
-<div style="overflow-x:auto"><table style="{BLACK};text-align:right">
-<thead><tr><th scope="col">query ↓ key →{heads}
+<div style="overflow-x:auto"><table style="{LIGHT};{BLACK};text-align:right">
+<thead><tr style="{LIGHT}"><th scope="col">query ↓ key →{heads}
 <tbody>
 {"".join(rows)}</table></div>
 {LOADER}
 </figure>"""
 
 
-def _row(words, m, cells, total, scores, values):
-    """Return the row of word m as HTML: its shown weights, and its scores and values for the script."""
-    shown = [cell for cell in cells if cell != "masked"]
-    title = f"{isolated(words[m])} looks most at {isolated(words[cells.index(max(shown))])}: {max(shown)}"
+def _row(words, m, p, line, scores, values):
+    """Return the row of word m, which looks most at word p, as HTML: with the numbers for the script."""
+    title = f"{isolated(words[m])} looks most at {isolated(words[p])}: {line[p]}"
     data = f'title="{html.escape(title)}" data-omega="{" ".join(map(_plain, scores))}"'
     if values is not None:
         data += f' data-v="{" ".join(map(_plain, values))}"'
-    return f'<tr style="{LIGHT}" {data}><th scope="row">{html.escape(words[m])}{"".join(map(_cell, cells))}<td>{total}\n'
+    head, cells = html.escape(words[m]), "".join(map(_cell, line[:-1]))
+    return f'<tr style="{LIGHT}" {data}><th scope="row">{head}{cells}<td>{line[-1]}\n'
 
 
 def _cell(shown):
@@ -122,13 +123,14 @@ def _plain(value):
 
 def _numbered(words):
     """Number words by position, as utils.sentence.labels does, unless all of them are numbered so already."""
-    ends = [str(position).translate(SUBSCRIPTS) for position in range(1, len(words) + 1)]
-    if all(word.endswith(end) for word, end in zip(words, ends, strict=True)):
-        return [named(word, position) for position, word in enumerate(words, start=1)]
-    return [word + end if word.strip() else named("", m) for m, (word, end) in enumerate(zip(words, ends), start=1)]
+    words = [word if named(word, 0) == word else "word" for word in words]  # one that leaves no ink is called word
+    numbered = labels(words)
+    already = all(word.endswith(label[len(word) :]) for word, label in zip(words, numbered, strict=True))
+    return words if already else numbered
 
 
 def _check_scores(Omega):
+    """Return the scores rounded to what the script reads."""
     Omega = as_matrix(Omega, "Omega")
     n = len(Omega)
     if Omega.shape[1] != n:
@@ -137,12 +139,10 @@ def _check_scores(Omega):
         raise ValueError(f"Omega has {n} words, expected at most {MOST_WORDS}: more cannot be read in a table")
     expected = "finite scores below a million: give them unmasked, causal=True hides later words"
     refuse(~(Omega.abs() < LARGEST_SCORE), Omega, "Omega", expected)
-    return Omega
+    return torch.tensor([[float(_plain(score)) for score in row] for row in Omega.tolist()], dtype=torch.float64)
 
 
 def _check_values(V, n):
-    if V is None:
-        return None
     V = as_matrix(V, "V")
     if len(V) != n or V.shape[1] > MOST_VALUES:
         expected = f"({n}, at most {MOST_VALUES}): one row per word of Omega"
