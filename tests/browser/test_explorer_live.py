@@ -171,7 +171,7 @@ def rgb(colour):
 def test_every_text_can_be_read_on_any_theme(show, dark):
     """The page's own style is dark and stripes its tables, as JupyterLab's dark theme does."""
     css = (
-        "body, table {background:#111;color:#eee} tr:nth-child(even) {background:#222} thead tr {background:#333}"
+        "html {color-scheme: dark} body, table {background:#111;color:#eee} tr:nth-child(even) {background:#222} thead tr {background:#333}"
         if dark
         else ""
     )
@@ -183,6 +183,7 @@ def test_every_text_can_be_read_on_any_theme(show, dark):
         while (bare(getComputedStyle(at).backgroundColor)) at = at.parentElement;
         const ink = e.closest("svg") ? getComputedStyle(e).fill : getComputedStyle(e).color;
         return [e.textContent, ink, getComputedStyle(at).backgroundColor] })"""
+    assert rgb(figure.locator("form button").first.evaluate("e => getComputedStyle(e).color")) == (0, 0, 0)
     for stage in STAGES:
         for stop in STOPS:
             choose(figure, stage, stop)
@@ -242,6 +243,8 @@ def test_all_of_it_can_be_reached_and_used_with_the_keyboard_alone(show):
     for name in ("stage", "power", "causal"):
         figure.locator(f"input[name={name}]").first.focus()
         page.keyboard.press("Enter")
+    page.evaluate("document.forms[0].requestSubmit()")  # what Enter does in some browsers
+    page.wait_for_timeout(300)
     assert page.url == address and figure.locator("form").count() == 1
 
 
