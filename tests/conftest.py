@@ -1,7 +1,11 @@
 """Fixtures and settings for all checks."""
 
+from pathlib import Path
+
 import pytest
-from lessons import lesson_paths, notebook_paths, read, use_own_settings
+from lessons import NEEDS_WEIGHTS, lesson_paths, notebook_paths, read, use_own_settings, without_weights
+
+from utils.weights import WeightsError, find_weights
 
 collect_ignore = ["browser"]  # they need a browser: `make test-browser` names them, and then they run
 
@@ -23,10 +27,36 @@ def lesson(request):
 
 
 def pytest_configure(config):
-    """Keep out of the kernels' output what is not a lesson's: your settings and the font cache's messages."""
+    """Keep out of the kernels' output what is not a lesson's: your settings and the font cache's messages.
+
+    And stop at once, with one sentence, a run that would need the weights of lesson 11 and does not have them.
+    """
     use_own_settings()
     if not hasattr(config, "workerinput"):
         import matplotlib.font_manager  # noqa: F401
+
+        if not without_weights() and any(Path(argument).is_dir() for argument in config.args):
+            try:
+                find_weights()
+            except WeightsError as error:
+                what, how = str(error).splitlines()
+                raise pytest.UsageError(f"{what} {how} Or leave the lesson out with WITHOUT_WEIGHTS=1.") from None
+
+
+def needs_weights(item):
+    """Whether a test executes lesson 11."""
+    name = item.path.name
+    return name in (NEEDS_WEIGHTS, "test_real_llm.py") or (
+        name == "test_pictures.py" and Path(NEEDS_WEIGHTS).stem in item.name
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what executes lesson 11 if told so by WITHOUT_WEIGHTS=1."""
+    if without_weights():
+        left_out = [item for item in items if needs_weights(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(optionalhook=True)

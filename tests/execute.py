@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 
 import nbformat
-from lessons import NOTEBOOKS, ROOT, headings, read, use_own_settings
+from lessons import NEEDS_WEIGHTS, NOTEBOOKS, ROOT, headings, read, use_own_settings, without_weights
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
@@ -143,6 +143,8 @@ def main(paths):
     use_own_settings()
     import matplotlib.font_manager  # noqa: F401 - builds its font cache here, not in a cell
 
+    if without_weights():
+        paths = [path for path in paths if Path(path).name != NEEDS_WEIGHTS]
     failed = 0
     with ThreadPoolExecutor(2) as pool:
         for line, good in pool.map(attempt, paths):

@@ -16,6 +16,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 LESSON_NAME = re.compile(r"\d\d_\w+\.ipynb")
+NEEDS_WEIGHTS = "11_real_llm.ipynb"
 
 
 def use_own_settings():
@@ -24,6 +25,11 @@ def use_own_settings():
     if os.access(sys.prefix, os.W_OK):  # beside the packages, as in the Makefile
         os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix, "matplotlib")))
         os.environ.setdefault("IPYTHONDIR", str(Path(sys.prefix, "ipython")))
+
+
+def without_weights():
+    """Whether the checks were told to leave out what needs the weights of lesson 11."""
+    return os.environ.get("WITHOUT_WEIGHTS") == "1"
 
 
 @dataclass(frozen=True)

