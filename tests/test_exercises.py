@@ -270,7 +270,8 @@ def test_an_endless_answer_is_really_stopped(monkeypatch):
         (0.5, "right"),
         (1, "Twice"),
         (0.7, "not yet. 0.7 is none of the mistakes known here"),
-        ("half", "not yet. 'half'"),
+        ("0.5", "half is a value of type str, expected a value of type float"),
+        (lambda: 0.5, "half is a value of type function"),
     ],
 )
 def test_a_number_may_be_asked_for(answer, said):

@@ -169,7 +169,7 @@ FAULTS = {
     "every answer is right": ("exercise", "if self.same(results, expected):", "if True:", EXERCISES),
     "only the first input counts": ("exercise", "in self.inputs or [()]", "in self.inputs[:1] or [()]", EXERCISES),
     "no mistake is looked up": ("exercise", "{next(known, None) or ", "{", EXERCISES),
-    "the gradient is not looked at": ("exercise", "if self.gradient else", "if False else", EXERCISES),
+    "the gradient is not looked at": ("exercise", "problem = self._gradient(answer) if", 'problem = "" if', EXERCISES),
     "a changed input is not noticed": ("exercise", "if not same(old, new, 0):", "if False:", EXERCISES),
     "integers will do": ("exercise", "if right.dtype.is_floating_point and", "if False and", EXERCISES),
     "a constant will do": (

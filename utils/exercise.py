@@ -57,6 +57,8 @@ class Exercise:
             return nothing
         if self.inputs and not callable(answer):
             return f"not yet. {self.name} is {kind(answer)}, expected the function itself, without parentheses."
+        if not self.inputs and (inspect.isfunction(answer) or isinstance(answer, str) != isinstance(self.asked, str)):
+            return f"not yet. {self.name} is {kind(answer)}, expected {kind(self.asked)}."
         try:
             results = in_time(lambda: self.results(answer))
         except TimeoutError:
@@ -191,6 +193,8 @@ class Exercise:
         given, result, right = self.inputs[first], results[first], expected[first]
         named = zip(self.names(), given, strict=True)
         text = "\nExample: " + ", ".join(f"{name} = {shown(value)}" for name, value in named)
+        if self.use:  # the result is made of what the answer gave, and the reader has not seen it
+            return f"{text}."
         if isinstance(result, Raised):
             return f"{text}. Expected: {shown(right)}."
         where = ""

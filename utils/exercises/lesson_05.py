@@ -108,8 +108,8 @@ filled = Exercise(
     wrong={
         "A matrix is copied as it is, (in, out), but nn.Linear stores (out, in). Copy W.mT, for all three.": [
             _copying(lambda W: W),
-            _each(lambda layer, W: _assign_data(layer, W.clone())),
-            _each(lambda layer, W: _assign(layer, nn.Parameter(W.clone()))),
+            _each(_assign_data),
+            _each(lambda layer, W: _assign(layer, nn.Parameter(W))),
             _copying(lambda W: W, transposed=(1, 2)),
             _copying(lambda W: W, transposed=(0, 2)),
             _copying(lambda W: W, transposed=(0, 1)),
@@ -120,8 +120,10 @@ filled = Exercise(
         "transpose always.": _copying(lambda W: W if W.shape[0] == W.shape[1] else W.mT),
         "The shape is right, but .view and .reshape deal out the numbers in another order. Exchange rows and columns "
         "with W.mT.": _copying(lambda W: W.reshape(W.mT.shape)),
-        "W_q and W_k are exchanged, so each word looks as if it were looked at.": _copying(order=(1, 0, 2)),
-        "W_k and W_v are exchanged. Each matrix belongs into the layer of its own name.": _copying(order=(0, 2, 1)),
+        "Two matrices are exchanged. Each belongs into the layer of its own name.": [
+            _copying(order=(1, 0, 2)),
+            _copying(order=(0, 2, 1)),
+        ],
         "The layer W_v still has its old numbers. Copy the third matrix too.": _copying(only=2),
         "All three layers got W_q. Take the matrix that belongs to the layer.": _copying(order=(0, 0, 0)),
         "The layers still have their old numbers. weight = W.mT, .clone() and state_dict()[…] = W.mT leave a layer as "
@@ -145,6 +147,9 @@ filled = Exercise(
             lambda module, *matrices: _load(module, "{}", *(W.mT for W in matrices)),
             lambda module, *matrices: _load(module, "{}", *matrices),
         ],
+        "load_state_dict returns a report about names. Return module on a line of its own.": (
+            lambda module, *matrices: module.load_state_dict(module.state_dict())
+        ),
         "You put a matrix where a layer belongs. Keep the layer and copy the numbers into its weight, "
         "module.W_q.weight.": _replace_layer,
         "The numbers are right, but layer and matrix share their memory: training the module changed your W_q, W_k and "
@@ -185,12 +190,14 @@ def _cut(tensor):
     return tensor.detach()
 
 
-def _attend(q=_same, k=_same, v=_same, Q=_same, K=_same, V=_same, Omega=_same, A=_same, C=_same, X=_same, c=None):
+def _attend(
+    q=_same, k=_same, v=_same, Q=_same, K=_same, V=_same, Omega=_same, A=_same, C=_same, X=_same, root=lambda c: c**0.5
+):
     """Attention with a detour for any of its matrices; q, k, v are W_q, W_k, W_v."""
 
     def trainable_attention(words, W_q, W_k, W_v):
         queries, keys, values = Q(X(words) @ q(W_q)), K(X(words) @ k(W_k)), V(X(words) @ v(W_v))
-        scores = Omega(queries @ keys.mT) / (c(words, W_k) if c else W_k.shape[-1]) ** 0.5
+        scores = Omega(queries @ keys.mT) / root(W_k.shape[-1])
         return C(A(torch.softmax(scores, dim=-1)) @ values)
 
     return trainable_attention
@@ -207,11 +214,6 @@ def _rewrite(tensor):
 def _without_slopes(*given):
     with torch.no_grad():
         return _attend()(*given)
-
-
-def _sum_cut(X, W_q, W_k, W_v):
-    raised = torch.exp((X @ W_q) @ (X @ W_k).mT / W_k.shape[-1] ** 0.5)
-    return raised / raised.sum(dim=-1, keepdim=True).detach() @ (X @ W_v)
 
 
 trainable_attention = Exercise(
@@ -237,7 +239,7 @@ trainable_attention = Exercise(
             _attend(C=_anew),
             _without_slopes,
         ],
-        "W_v gets its slopes, W_q and W_k get none: they act through the scores, and scores or weights are cut. "
+        "W_v gets its slopes, W_q and W_k get none: the way from them to the weights is cut. "
         "torch.tensor(Omega.tolist()) writes the numbers down anew and forgets where they come from. Go on with Omega "
         "itself.": [
             _attend(Omega=_rewrite),
@@ -245,8 +247,6 @@ trainable_attention = Exercise(
             _attend(A=_cut),
             _attend(q=_cut, Omega=_rewrite),
             _attend(Omega=_anew),
-            _attend(Q=_cut, K=_cut),
-            _attend(q=_cut, k=_cut),
         ],
         "W_k gets its slopes, W_q and W_v get none. Take the .detach() from W_q and the .data from the values.": [
             _attend(q=_cut, V=_cut),
@@ -272,15 +272,9 @@ trainable_attention = Exercise(
         "The matrices get their slopes, X gets none. Embeddings are trained too: use X without .detach().": _attend(
             X=_cut
         ),
-        "You cut the sum that softmax divides by, so each word is trained as if the others did not matter. The slope "
-        "goes through numerator and denominator.": _sum_cut,
-        "Slopes pass, but the scores are not divided by √c: it got lost in the repair.": _attend(c=lambda X, W: 1),
-        "You divide by √n: K.shape[0] counts words. The width c is K.shape[-1].": _attend(c=lambda X, W: X.shape[0]),
-        "You divide by √d, the width of X. The scores are sums of c products, c = K.shape[-1].": _attend(
-            c=lambda X, W: X.shape[-1]
-        ),
-        "You divide by √2 whatever c is. Read the width from K.shape[-1].": _attend(c=lambda X, W: 2),
-        "You divide by c. Divide by its root, K.shape[-1] ** 0.5.": _attend(c=lambda X, W: W.shape[-1] ** 2),
+        "Slopes pass, but the scores are not divided by √c: it got lost in the repair.": _attend(root=lambda c: 1),
+        "You divide by √2 whatever c is. Read the width from K.shape[-1].": _attend(root=lambda c: 2**0.5),
+        "You divide by c. Divide by its root, K.shape[-1] ** 0.5.": _attend(root=lambda c: c),
         "You return C and A, as the modules of this lesson do. The task asks for C alone.": [
             lambda X, *W: (_attend()(X, *W), X),
         ],

@@ -56,6 +56,11 @@ into_heads = Exercise(
             lambda M, h: M.view(7, h, 4).transpose(0, 1),
             lambda M, h: M.view(h, 7, 4),
         ],
+        "M.shape[-1] / h is a number with a point, 2.0, and sizes are whole numbers. Divide with //.": [
+            lambda M, h: M.unflatten(-1, (h, M.shape[-1] / h)),
+            lambda M, h: M.view(len(M), h, M.shape[-1] / h),
+            lambda M, h: M.reshape(len(M), h, M.shape[-1] / h),
+        ],
     },
 )
 
@@ -65,21 +70,21 @@ def _merged(C):
     return C.transpose(0, 1).flatten(1)
 
 
-def _contexts(Q, K, V, h, cut=_cut, over=lambda h, c: c**0.5, dim=-1, mask=False, merge=_merged):
+def _contexts(Q, K, V, h, cut=_cut, over=lambda h, c: c**0.5, may_look=None, merge=_merged):
     """Context vectors of all heads side by side, with one step or the other exchanged."""
     Q, K, V = (cut(M, h) for M in (Q, K, V))
     Omega = Q @ K.mT
-    if mask:
-        Omega = Omega.masked_fill(torch.ones_like(Omega).triu(1) == 1, -torch.inf)
-    return merge(torch.softmax(Omega / over(h, Q.shape[-1]), dim=dim) @ V)
+    if may_look:
+        Omega = Omega.masked_fill(~may_look(len(K[0])), -torch.inf)
+    return merge(torch.softmax(Omega / over(h, Q.shape[-1]), dim=-1) @ V)
+
+
+def _causal(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def _view(M, h):
     return M.reshape(h, len(M), -1)
-
-
-def _interleaved(M, h):
-    return M.unflatten(-1, (-1, h)).permute(2, 0, 1)
 
 
 def _averaged(Q, K, V, h):
@@ -124,18 +129,9 @@ all_heads = Exercise(
         ),
         "The heads are cut by a plain view, so each holds numbers of others. Cut each row first, unflatten(-1, (h, "
         "c)), then exchange words and heads.": partial(_contexts, cut=_view),
-        "You cut by a plain view and merge by a plain reshape, so the heads are not the columns they should be, though "
-        "the shape is right. Cut with unflatten and transpose, merge with transpose and flatten.": (
+        "You cut by a plain view and merge by a plain reshape, so a head is no block of columns, though the shape is "
+        "right. Cut with unflatten and transpose, merge with transpose and flatten.": (
             partial(_contexts, cut=_view, merge=_stored)
-        ),
-        "You cut each row into c parts of h numbers. It is h heads of c numbers: unflatten(-1, (h, c)).": (
-            partial(_contexts, cut=_interleaved)
-        ),
-        "Softmax runs over the heads, dim=0, so the weights of a row do not sum to 1. Use dim=-1.": (
-            partial(_contexts, dim=0)
-        ),
-        "Your columns sum to 1, not your rows: softmax runs over the words that look. Use dim=-1.": (
-            partial(_contexts, dim=-2)
         ),
         "All columns are used as one wide head. Cut Q, K and V into h heads first, so that each head has weights of "
         "its own.": [
@@ -144,8 +140,6 @@ all_heads = Exercise(
         ],
         "The context vectors of the heads are averaged. Lay them side by side, (n, h·c), so that what each head found "
         "stays apart.": partial(_contexts, merge=lambda C: C.mean(dim=0)),
-        "The context vectors of the heads are added up. Lay them side by side, (n, h·c), so that what each head found "
-        "stays apart.": partial(_contexts, merge=lambda C: C.sum(dim=0)),
         "The weights are averaged over the heads before they meet the values. Keep one matrix A per head.": _averaged,
         "The heads are merged number by number: the first numbers of all heads come first. Head 1 has the first c "
         "columns, so transpose heads and words only.": partial(
@@ -163,15 +157,20 @@ all_heads = Exercise(
             partial(_contexts, merge=lambda C: C.flatten(0, 1))
         ),
         "Your words look back only. Here no mask is asked for, so each word may look at all of them.": (
-            partial(_contexts, mask=True)
+            partial(_contexts, may_look=_causal)
         ),
+        "The attend of this lesson hides later words, with a mask for 7 words. Here there is no mask: write the two "
+        "lines of softmax and A @ V yourself.": partial(_contexts, may_look=lambda n: _causal(7)),
         "Right in each head, and not merged yet: the result is (h, n, c). Exchange heads and words, then flatten the "
         "last two axes.": partial(_contexts, merge=lambda C: C),
         "Exchanged, and not merged yet: the result is (n, h, c). Flatten the last two axes.": (
             partial(_contexts, merge=lambda C: C.transpose(0, 1))
         ),
-        "Something uses h and c of the notebook, perhaps split, and Q here has another width. Use the argument h, and "
-        "work c out from the width.": partial(_contexts, cut=lambda M, h: M.unflatten(-1, (2, 4)).transpose(0, 1)),
+        "Something uses h or c of the notebook, perhaps split, and Q here has another width. Use the argument h, and "
+        "work c out from the width.": [
+            partial(_contexts, cut=lambda M, h: M.unflatten(-1, (2, 4)).transpose(0, 1)),
+            partial(_contexts, over=lambda h, c: 4**0.5),
+        ],
     },
 )
 

@@ -42,6 +42,9 @@ batch_contexts = Exercise(
         "You exchanged sentences and words of K. Exchange its last two axes: K.mT, or K.transpose(-2, -1).": (
             lambda Q, K, V: Q @ K.transpose(0, 1) @ V
         ),
+        "K.view and K.reshape deal out the numbers in another order: they do not transpose. Use K.mT.": (
+            lambda Q, K, V: torch.softmax(Q @ K.reshape(K.mT.shape) / K.shape[-1] ** 0.5, dim=-1) @ V
+        ),
         "K is not transposed, or another factor is. Each query meets each key in Q @ K.mT.": lambda Q, K, V: Q @ K @ V,
         "Softmax runs over the sentences, dim=0, so a weight depends on what else is in the batch. Use dim=-1.": (
             partial(_contexts, dim=0)
@@ -55,13 +58,6 @@ batch_contexts = Exercise(
         ),
         "The sentences lie below each other, (b·n, c). Give them an axis of their own in front: torch.stack, not "
         "torch.cat.": lambda Q, K, V: _contexts(Q, K, V).flatten(0, 1),
-        "Q and K are exchanged, so each word asks with its key. Write Q @ K.mT.": lambda Q, K, V: _contexts(K, Q, V),
-        "A is transposed before it meets V. Row m of A holds the weights of word m: A @ V.": (
-            lambda Q, K, V: torch.softmax(Q @ K.mT / K.shape[-1] ** 0.5, dim=-1).mT @ V
-        ),
-        "You divide after softmax, so the weights of a row no longer sum to 1. Divide the scores before softmax.": (
-            lambda Q, K, V: torch.softmax(Q @ K.mT, dim=-1) / K.shape[-1] ** 0.5 @ V
-        ),
         "Your c is the 2 of the notebook, and c is not 2 in every batch here. Take K.shape[-1].": (
             partial(_contexts, over=lambda K: 2**0.5)
         ),
@@ -109,9 +105,6 @@ visible = Exercise(
         "Mask the words looked at, the keys: real[:, None, :].": lambda lengths, n: _real(lengths, n)[:, :, None],
         "You mask keys and queries. The rows of padding may then look nowhere and become NaN. Mask the keys only: "
         "real[:, None, :].": lambda lengths, n: _real(lengths, n)[:, None, :] & _real(lengths, n)[:, :, None],
-        "You combine keys and queries by |, so real words may look at padding. Mask the keys only: real[:, None, :].": (
-            lambda lengths, n: _real(lengths, n)[:, None, :] | _real(lengths, n)[:, :, None]
-        ),
         "Your mask is inverted: True for padding. In this course True means that a word may look.": (
             lambda lengths, n: ~_real(lengths, n)[:, None, :]
         ),
@@ -120,14 +113,8 @@ visible = Exercise(
         "The last word of each sentence is hidden. Places count from 0: real where the place is < the length.": (
             lambda lengths, n: _real(lengths - 1, n)[:, None, :]
         ),
-        "You hide the front of each sentence. The padding stands at the end, so the first places are real.": (
-            lambda lengths, n: _real(lengths, n).flip(-1)[:, None, :]
-        ),
         "You hide later words as well, as in lesson 6. Here only padding is to be hidden.": (
             lambda lengths, n: _real(lengths, n)[:, None, :] & torch.ones(n, n, dtype=torch.bool).tril()
-        ),
-        "That is the causal mask of lesson 6, which asks who stands later. Here only padding is to be hidden.": (
-            lambda lengths, n: torch.ones(n, n, dtype=torch.bool).tril()
         ),
         "That is real, (b, n), and against (b, n, n) its sentences would meet the queries. Put an axis of size 1 in "
         "their place: real[:, None, :].": [
@@ -210,9 +197,6 @@ mean_of_words = Exercise(
             lambda C, real: (C * real[:, :, None]).sum(dim=0) / real.sum(dim=0)[:, None],
         ],
         "That is the first row of each sentence. Average over all its real words.": lambda C, real: C[:, 0],
-        "That is the last word of each sentence. Average over all its real words.": (
-            lambda C, real: torch.stack([rows[words][-1] for rows, words in zip(C, real, strict=True)])
-        ),
         "You take the first rows, as many as there are words. Padding may stand at the front: let real say which rows "
         "are words.": lambda C, real: torch.stack(
             [rows[:length].mean(dim=0) for rows, length in zip(C, real.sum(dim=1), strict=True)]
@@ -224,7 +208,11 @@ mean_of_words = Exercise(
             lambda C, real: (C * ~real[:, :, None]).sum(dim=1) / (~real).sum(dim=1)[:, None]
         ),
         "real meets the wrong axis of C, which has one axis more, for the c numbers. Give real an axis of size 1 at "
-        "the end: real[:, :, None].": [lambda C, real: C * real, lambda C, real: C * real[:, None, :]],
+        "the end: real[:, :, None].": [
+            lambda C, real: C * real,
+            lambda C, real: C * real[:, None, :],
+            lambda C, real: C.masked_fill(~real, 0),
+        ],
         "real.sum(dim=0) counts the sentences at each place. Count the words of each sentence: real.sum(dim=-1).": (
             lambda C, real: (C * real[:, :, None]).sum(dim=1) / real.sum(dim=0)
         ),

@@ -78,9 +78,9 @@ def _divided(state):
     return torch.cat([state[:2], state[2:] / state[1]])
 
 
-def _multiplied(state):
-    """A state whose mix is multiplied by its total."""
-    return torch.cat([state[:2], state[2:] * state[1]])
+def _scored(state, largest):
+    """A state with another largest score."""
+    return torch.cat([largest[None], state[1:]])
 
 
 joined = Exercise(
@@ -110,12 +110,14 @@ joined = Exercise(
             shrink_left=lambda own, highest: torch.exp(highest - own),
             shrink_right=lambda own, highest: torch.exp(highest - own),
         ),
-        "You multiply by the difference of the largest scores. The factor is its exponential, exp(own − common).": (
-            partial(
-                _joined,
-                shrink_left=lambda own, highest: own - highest,
-                shrink_right=lambda own, highest: own - highest,
+        "The two factors are exchanged. Each state takes its own, exp(its own largest − the common largest).": (
+            lambda left, right: torch.cat(
+                [_joined(left, right)[:1], _joined(_scored(left, right[0]), _scored(right, left[0]))[1:]]
             )
+        ),
+        "You add one exponential in place of the total of right, as if right were a single score. Multiply right[1] by "
+        "exp(right[0] − the common largest).": lambda left, right: _joined(
+            left, torch.cat([right[:1], torch.ones(1, dtype=right.dtype), right[2:]])
         ),
         "You count from the largest score of right alone. When left has a larger one, exp overflows. Take the larger "
         "of the two.": partial(_joined, highest=lambda left, right: right),
@@ -128,21 +130,6 @@ joined = Exercise(
         "One factor, exp(left − right), on left alone. It is above 1 when left has the larger score. Each state has "
         "its own factor, exp(own − larger).": lambda left, right: torch.cat(
             [torch.maximum(left[0], right[0])[None], _shrink(left[0], right[0]) * left[1:] + right[1:]]
-        ),
-        "Your two factors sum to 1: softmax divides by its sum, and a state is not divided. Use exp(own − larger).": (
-            lambda left, right: torch.cat(
-                [
-                    torch.maximum(left[0], right[0])[None],
-                    torch.softmax(torch.stack([left[0], right[0]]), dim=0) @ torch.stack([left[1:], right[1:]]),
-                ]
-            )
-        ),
-        "You multiply each mix by its total. A mix has not been divided yet, so it takes the factor of the total, and "
-        "no other.": lambda left, right: torch.cat(
-            [_joined(left, right)[:2], _joined(_multiplied(left), _multiplied(right))[2:]]
-        ),
-        "You took the largest of all numbers of the states. Only the first is a score: left[0] and right[0].": (
-            lambda left, right: torch.cat([torch.maximum(left.max(), right.max())[None], _joined(left, right)[1:]])
         ),
         "torch.cat needs tensors with an axis, and a single number has none. Give it one: top[None].": (
             lambda left, right: torch.cat([torch.maximum(left[0], right[0]), left[1:]])
@@ -169,13 +156,15 @@ joined = Exercise(
             _shrink(left[0], torch.maximum(left[0], right[0])) * left
             + _shrink(right[0], torch.maximum(left[0], right[0])) * right
         ),
-        "You count from 0: exp of a largest score overflows at 1000 and is 0 at −800. Count from the larger one.": (
+        "exp of a largest score itself overflows at 1000 and is 0 at −800. Take the difference first: exp(own − "
+        "common).": [
+            partial(_joined, shrink_left=lambda own, top: torch.exp(own), shrink_right=lambda own, top: torch.exp(own)),
             partial(
                 _joined,
-                shrink_left=lambda own, highest: torch.exp(own),
-                shrink_right=lambda own, highest: torch.exp(own),
-            )
-        ),
+                shrink_left=lambda own, top: torch.exp(own) / torch.exp(top),
+                shrink_right=lambda own, top: torch.exp(own) / torch.exp(top),
+            ),
+        ],
     },
 )
 
