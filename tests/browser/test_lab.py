@@ -41,6 +41,8 @@ def shown_faults(cell, seen):
     """Yield what is wrong with a cell as JupyterLab shows it."""
     if seen["source"] == is_collapsed(cell):
         yield "shows its source" if seen["source"] else "does not show its source"
+    if is_collapsed(cell) and not cell.source.startswith("#"):  # JupyterLab shows the first line all the same
+        yield "has a first line that is no comment or heading"
     if RED & set(seen["kinds"]) and "raises-exception" not in cell.metadata.get("tags", []):
         yield "shows an error or stderr"
     stored = sum("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
@@ -98,7 +100,7 @@ def collapsed(cell, **metadata):
 
 def made_up(name, *cells):
     """A notebook of these cells, named a, b, c and so on."""
-    for cell, identifier in zip(cells, "abcdefghi", strict=False):
+    for cell, identifier in zip(cells, "abcdefghij", strict=False):
         cell.id = identifier
     return Notebook(Path(name), sample.notebook(*cells))
 
@@ -114,7 +116,7 @@ GOOD = [
     sample.markdown("# Good"),
     sample.code("print('same')", 1, [stream("same\n")]),
     sample.code(show(WHITE, NAMED), 2, [picture(WHITE, NAMED)]),
-    collapsed(sample.code("print('solved')", 3, [stream("solved\n")]), jupyter={"source_hidden": True}),
+    collapsed(sample.code("# Solution\nprint('solved')", 3, [stream("solved\n")]), jupyter={"source_hidden": True}),
 ]
 
 
@@ -130,12 +132,13 @@ def test_every_fault_of_a_bad_notebook_is_seen(lab, visit):
         sample.markdown("# Bad <img src='http://192.0.2.1/x.png' alt='asked for elsewhere'>"),
         sample.code("print('new')", 1, [stream("old\n")]),
         sample.code("import sys\n\nprint('careful', file=sys.stderr)", 2, [stream("careful\n", "stderr")]),
-        collapsed(sample.code("print('solved')", 3, [stream("solved\n")])),
+        collapsed(sample.code("# Solution\nprint('solved')", 3, [stream("solved\n")])),
         sample.code(show("AAAA", NAMED), 4, [picture("AAAA", NAMED)]),
         sample.code(show(sample.png("red"), NAMED), 5, [picture(WHITE, NAMED)]),
         sample.code(show(WHITE, {"alt": "Other words"}), 6, [picture(WHITE, NAMED)]),
-        sample.code("1 / 0", 7, [error]),
-        sample.code("print('never')", 8, [stream("never\n")]),
+        collapsed(sample.code("print('solved')", 7, [stream("solved\n")]), jupyter={"source_hidden": True}),
+        sample.code("1 / 0", 8, [error]),
+        sample.code("print('never')", 9, [stream("never\n")]),
     )
     found = faults(bad, lab, visit)
     assert {(cell, " ".join(what.split()[:3])) for cell, what in found} == {
@@ -146,7 +149,8 @@ def test_every_fault_of_a_bad_notebook_is_seen(lab, visit):
         ("e", "1 pictures are"),
         ("f", "another picture"),
         ("g", "outputs stored [{'output_type':"),
-        ("h", "shows an error"),
-        ("i", "execution_count stored 8,"),
-        ("i", "outputs stored [{'output_type':"),
+        ("h", "has a first"),
+        ("i", "shows an error"),
+        ("j", "execution_count stored 9,"),
+        ("j", "outputs stored [{'output_type':"),
     }
