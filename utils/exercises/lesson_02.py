@@ -36,7 +36,7 @@ screen_points = Exercise(
         (numbers(1, 5, 3), numbers(5, 4, 4)),
         (numbers(3, 6, 3), numbers(4, 4, 4) + 3 * torch.eye(4)),
     ),
-    confirmed="Each point gets its 1, is multiplied by M, and is divided by its own fourth coordinate.",
+    confirmed="Every camera shows its points where it should, near and far.",
     wrong={
         "You did not divide. Divide each row by its fourth coordinate, moved[:, 3:].": (
             lambda points, M: _moved(points, M)[:, :3]

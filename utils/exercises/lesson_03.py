@@ -133,7 +133,7 @@ wider_spread = Exercise(
     number="3.2",
     name="wider_spread",
     asked=20,
-    confirmed="The spread is √c, here √400: four times the width, twice the spread.",
+    confirmed="The spread grows as measured above, and not as the width does.",
     tolerance=0.1,  # about right is enough
     wrong={
         "The spread does not grow like c but like √c. Four times as wide, it grows by √4.": 40,

@@ -147,7 +147,7 @@ flops = Exercise(
     name="flops",
     asked=lambda n, d, c, v: 2 * (2 * n * d * c + n * d * v + n * n * c + n * n * v),
     inputs=((7, 4, 2, 3), (5, 6, 3, 2), (100, 64, 16, 48)),
-    confirmed="Two projections to c and one to v, the scores over c, the sums over v, and two operations a step.",
+    confirmed="All five products are counted, also where values are wider or narrower than keys.",
     tolerance=1e-9,
     wrong={
         "You count multiply-adds. Each is a multiplication and an addition: times 2.": (

@@ -178,7 +178,7 @@ layer_parameters = Exercise(
     number="7.3",
     name="layer_parameters",
     asked=4 * 8 * 15,  # d = 8, h = 3, c = 5, width 15
-    confirmed="Four matrices of 8 times 15 numbers: W_q, W_k and W_v for all heads together, and W_o.",
+    confirmed="Every matrix of the layer is counted, for all heads together.",
     wrong={
         "You left out W_o. It has as many numbers as W_q: width times d.": 3 * 8 * 15,
         "That is one head, with the part of W_o that it needs. There are 3 of them.": 4 * 8 * 5,

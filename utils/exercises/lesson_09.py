@@ -18,7 +18,7 @@ omega_bytes = Exercise(
     asked=lambda b, h, n: 4 * b * h * n**2,
     inputs=((2, 3, 5), (3, 9, 7), (1, 12, 1024)),
     tolerance=1e-9,
-    confirmed="One matrix of n² scores per head and sentence, 4 bytes each, also for 12 heads and 1024 words.",
+    confirmed="All scores are counted, in bytes, also for 12 heads and 1024 words.",
     wrong={
         "Your bytes grow with n. Each word is compared with each, so a matrix holds n² scores.": (
             lambda b, h, n: 4 * b * h * n
@@ -172,7 +172,7 @@ next_word_cost = Exercise(
     number="9.3",
     name="next_word_cost",
     asked=3 * 6 * 5 + 2 * 11 * 5,  # d = 6, c = 5, and the new word is the 11th
-    confirmed="90 for the three projections of the new word, 110 for its scores and its mix over 11 words.",
+    confirmed="The work for the new word is counted, and nothing that the cache has kept.",
     wrong={
         "You count 10 words. The new one looks at itself too, so its query meets 11 keys.": 3 * 6 * 5 + 2 * 10 * 5,
         "That is recomputing the whole text. With a cache there is one query, not 11, and only one word to project.": (
