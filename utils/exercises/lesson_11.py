@@ -250,7 +250,7 @@ group_of = Exercise(
     name="group_of",
     asked=lambda q, h, h_kv: q // (h // h_kv),
     inputs=((3, 8, 2), (5, 8, 2), (7, 8, 4), (10, 12, 6), (5, 9, 3), (31, 32, 8), (5, 7, 1), (4, 6, 6), (0, 9, 3)),
-    confirmed="Neighbours share, h // h_kv of them, in nine cases, a single group and no sharing among them.",
+    confirmed="Neighbours share, in nine cases, a single group and no sharing among them.",
     wrong={
         "You deal the groups out in turn, q % h_kv. Heads that share stand next to each other: divide by the number "
         "of heads per group.": [lambda q, h, h_kv: q % h_kv, lambda q, h, h_kv: q % 3],
