@@ -52,7 +52,7 @@ class Exercise:
 
     def verdict(self, answer):
         """Return "right. …", "not answered yet. …" or "not yet. …" with the mistake, its cure and an example."""
-        nothing = f"not answered yet. Write {self.name} in place of the ... and run the cell again."
+        nothing = "not answered yet. Put your answer in place of the ... and run the cell."
         if answer is ...:
             return nothing
         if self.inputs and not callable(answer):
