@@ -13,6 +13,7 @@ from lessons import use_own_settings
 
 SECONDS = 120  # for the server to start, and for a notebook to run
 OPTIONS = ["--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+OPTIONS += ["--ServerApp.base_url=/some/where/"]  # as on a shared server
 NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}  # JupyterLab asks about news from the network otherwise
 READY = """async () => {
     await window.jupyterapp.restored;

@@ -1,6 +1,7 @@
 """What is looked at in a rendered page. Each check takes a Visit and returns a list of faults, empty if all is well."""
 
 from axe_playwright_python.sync_playwright import Axe
+from colours import faint_texts
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 AXE_OPTIONS = {"runOnly": {"type": "tag", "values": WCAG}, "resultTypes": ["violations"], "preload": False}
@@ -50,11 +51,14 @@ SIDEWAYS = """() => {
     return faults;
 }"""
 
-# Chromium and Firefox let the keyboard reach such a box anyway, Safari does not, and axe asks for it there alone.
+# Chromium and Firefox let the keyboard reach such a box anyway, Safari does not, and axe asks for it there alone. Where
+# the keyboard reaches something in the box, the arrow keys scroll the box from there.
 UNREACHABLE = """() => {
+    const inside = "a[href], button, input, select, textarea, summary, [tabindex]";
+    const reached = box => [box, ...box.querySelectorAll(inside)].some(one => one.tabIndex >= 0 && !one.disabled);
     const scrolls = box => box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX);
     return [...document.querySelectorAll("body *")]
-        .filter(box => scrolls(box) && box.checkVisibility() && box.tabIndex < 0)
+        .filter(box => scrolls(box) && box.checkVisibility() && !reached(box))
         .map(box => `${box.tagName} ${box.className} scrolls and cannot be reached: ${box.innerText.slice(0, 60)}`);
 }"""
 
@@ -111,11 +115,15 @@ def asked_scheme(visit):
 def accessibility(visit):
     """The axe engine finds no violation of WCAG A or AA, contrast included.
 
-    On a phone code is left out: it is most of a page, takes most of the time and has the same colours as on a desk.
+    Code is left out: it is most of a page and takes most of the time, and code_colours looks at it.
     """
-    context = {"exclude": ["pre"]} if visit.page.viewport_size["width"] < 500 else None
-    found = Axe().run(visit.page, context, AXE_OPTIONS).response["violations"]
+    found = Axe().run(visit.page, {"exclude": ["pre"]}, AXE_OPTIONS).response["violations"]
     return [f"{v['id']} ×{len(v['nodes'])}: {v['nodes'][0]['html'][:120]}" for v in found]
+
+
+def code_colours(visit):
+    """Every word of code and of its output can be read."""
+    return faint_texts(visit.page.locator("pre"))
 
 
 def failing(checks, visit):

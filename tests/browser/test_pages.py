@@ -1,7 +1,7 @@
 """Every rendered page in a real browser, from a local server and from its file, with no other host to be reached."""
 
 from base64 import b64decode
-from pathlib import Path
+from filecmp import cmp
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -13,6 +13,7 @@ from page_checks import (
     accessibility,
     asked_scheme,
     closed_boxes,
+    code_colours,
     errors,
     failing,
     formulas,
@@ -62,7 +63,7 @@ def test_page_can_be_read_by_all(name, scheme, sites, visit):
         closed.first.click()
     for size in (DESK, PHONE):
         seen.resize(size)
-        found += failing([asked_scheme, scrolling_boxes, accessibility, sideways], seen)
+        found += failing([asked_scheme, scrolling_boxes, accessibility, code_colours, sideways], seen)
     assert found == []
 
 
@@ -93,11 +94,11 @@ def test_download_is_the_notebook_of_the_repository(path, sites, visit):
     with seen.page.expect_download() as download:
         seen.page.get_by_text(DOWNLOAD).click()
     assert download.value.suggested_filename == path.name
-    assert download.value.path().read_bytes() == path.read_bytes()
+    assert cmp(download.value.path(), path, shallow=False)
     seen = open_page(visit, sites["files"], path.stem)  # from a file, the browser shows the file that is linked
     seen.page.get_by_text(DOWNLOAD).click()
     seen.page.wait_for_url(f"**/{path.name}")
-    assert Path(url2pathname(urlsplit(seen.page.url).path)).read_bytes() == path.read_bytes()
+    assert cmp(url2pathname(urlsplit(seen.page.url).path), path, shallow=False)
 
 
 def test_hidden_code_opens_and_scrolls_with_the_keyboard(tmp_path, visit):
@@ -113,14 +114,16 @@ def test_hidden_code_opens_and_scrolls_with_the_keyboard(tmp_path, visit):
     assert failing([closed_boxes], seen) == []
     seen.page.locator("summary").click()
     assert "weight_39" in seen.page.locator("details[open]").inner_text()
-    assert failing([scrolling_boxes, accessibility, sideways, errors], seen) == []
+    assert failing([scrolling_boxes, accessibility, code_colours, sideways, errors], seen) == []
 
 
 GOOD = """<!doctype html><html lang="en"><head><title>Good</title><meta name="viewport" content="width=device-width">
 <style>:root { color-scheme: light dark } body { background: white; color: black }
 @media (prefers-color-scheme: dark) { body { background: black; color: white } } .wide { width: 600px }</style></head>
 <body><main><h1>Good</h1><p>See <math><mi>A</mi></math>, <code>$x$</code>.</p>
+<pre>code <b>and more</b></pre>
 <div style="overflow-x: auto" tabindex="0"><div class="wide">a wide box</div></div>
+<div style="overflow-x: auto"><div class="wide"><button>a button in a wide box</button></div></div>
 <details><summary>Solution</summary>2</details><img src="white.png" alt="A white rectangle"></main></body></html>"""
 BROKEN = {  # each check, with what makes it fail: text of the good page and what stands there instead
     other_hosts: [
@@ -157,7 +160,7 @@ BROKEN = {  # each check, with what makes it fail: text of the good page and wha
         ("</style>", "html { overflow-x: hidden } h1 { width: 500px }</style>"),
         ("</style>", "main { overflow-x: auto } h1 { width: 500px }</style>"),
     ],
-    scrolling_boxes: [(' tabindex="0"', "")],
+    scrolling_boxes: [(' tabindex="0"', ""), ("<button", "<button disabled"), ("<button", '<button tabindex="-1"')],
     asked_scheme: [("background: black; color: white", ""), ("background: white", "background: #333")],
     accessibility: [
         ("color: black", "color: #aaa"),
@@ -166,6 +169,7 @@ BROKEN = {  # each check, with what makes it fail: text of the good page and wha
         (' alt="A white rectangle"', ""),
         ("<title>Good</title>", ""),
     ],
+    code_colours: [("<pre>", '<pre style="color: #888">'), ("<b>", '<b style="background: #777">')],
 }
 
 
@@ -200,7 +204,9 @@ def test_no_check_fails_on_a_good_page(scheme, made_up):
 
 
 def test_no_check_is_forgotten():
-    assert [c for n, c in vars(page_checks).items() if callable(c) and n not in ("Axe", "failing")] == list(BROKEN)
+    assert [
+        c for n, c in vars(page_checks).items() if callable(c) and n not in ("Axe", "failing", "faint_texts")
+    ] == list(BROKEN)
 
 
 def test_without_a_browser_ci_fails_and_others_skip(monkeypatch):
