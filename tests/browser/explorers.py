@@ -5,6 +5,11 @@ import torch
 STOPS = {0: lambda c: 1, 1: lambda c: c**0.5, 2: lambda c: c}
 BODY = """table => [...table.rows].filter(row => row.querySelector("td"))
     .map(row => [...row.querySelectorAll("td")].map(cell => cell.innerText.trim()))"""
+# Choose row after row; of each, the body of its ledger and the line for screen readers.
+LEDGERS = f"""figure => [...figure.querySelectorAll("tbody th button")].map(button => {{
+    button.click();
+    return [({BODY})(figure.querySelectorAll("table")[1]), figure.querySelector("[role=status]").innerText];
+}})"""
 
 
 def explorer_of(page, number=0):
@@ -61,18 +66,16 @@ def check_all_stops(figure, scores, c, labels, values=None, causal=False):
             assert cells(figure) == [[*row, ""] for row in scaled]
             choose(figure, "weights")
             assert cells(figure) == [[*row, "1.00"] for row in weights]
-            for m in range(len(labels)):
-                figure.locator("tbody button").nth(m).click()
+            ledgers = figure.evaluate(LEDGERS)
+            assert len(ledgers) == len(labels)
+            for m, (ledger, status) in enumerate(ledgers):
                 lines = [shown[m], scaled[m], weights[m]]
                 last = ["", "", "sum 1.00"]
                 if values is not None:
                     lines.append([vector(a * v) for a, v in zip(A[m], values, strict=True)])
                     last.append("C: " + vector(A[m] @ values))
-                assert cells(figure, 1) == [*map(list, zip(*lines, strict=True)), last]
-                bits, looking = (
-                    torch.special.entr(A[m]).sum() / torch.log(torch.tensor(2.0)),
-                    (seen[m] > -torch.inf).sum(),
-                )
-                status = figure.locator("[role=status]").inner_text()
+                assert ledger == [*map(list, zip(*lines, strict=True)), last]
+                looking = (seen[m] > -torch.inf).sum()
+                bits = torch.special.entr(A[m]).sum() / torch.log(torch.tensor(2.0))
                 assert f"looks most at {labels[seen[m].argmax()]}" in status and f"divisor {two(divisor)}." in status
                 assert f"Entropy {two(bits)} of log₂ {looking} = {two(looking.log2())} bits" in status

@@ -65,13 +65,10 @@ def opened(lab, visit):
     assert seen.elsewhere == []
 
 
-@pytest.fixture
-def running(opened, lab):
-    """The same, after “Run All Cells”."""
-    page, figure = opened
+def run(lab, page, figure):
+    """Do “Run All Cells”, and wait until the explorer moves."""
     lab.run_all(page)
     figure.locator("form").wait_for()
-    return page, figure
 
 
 def kept(page):
@@ -79,7 +76,7 @@ def kept(page):
     return page.evaluate("jupyterapp.shell.currentWidget.content.widgets.map(cell => [cell.model.id, cell.model.type])")
 
 
-def test_in_jupyterlab_it_is_a_table_until_it_is_run(opened):
+def test_in_jupyterlab_it_is_a_table_until_it_is_run_and_then_moves(opened, lab):
     page, figure = opened
     figure.scroll_into_view_if_needed()
     page.wait_for_timeout(1000)  # a script would have come by now
@@ -88,14 +85,13 @@ def test_in_jupyterlab_it_is_a_table_until_it_is_run(opened):
     assert figure.evaluate(ground) == "rgb(255, 255, 255)"
     assert rgb(figure.locator("td").nth(17).evaluate(ground)) == pytest.approx((0x1F / 255, 0x6E / 255, 0xB3 / 255))
 
-
-def test_in_jupyterlab_the_mouse_drives_it_and_no_key_leaves_it(running):
-    page, figure = running
+    run(lab, page, figure)
     assert page.fetched == [200]
+    page.locator(".jp-CodeCell:has(.attention-explorer) .jp-InputPrompt").click()  # so that it takes commands
     before = kept(page)
     for place in ("input[type=range]", "input[value='2']", "form button", "tbody button >> nth=2"):
         figure.locator(place).first.focus()
-        for key in ("b", "a", "x", "d", "d", "m"):
+        for key in "bbamxdd":  # three cells would come, and two go
             page.keyboard.press(key)
     page.wait_for_timeout(500)
     assert kept(page) == before
@@ -106,9 +102,10 @@ def test_in_jupyterlab_the_mouse_drives_it_and_no_key_leaves_it(running):
     assert cells(figure)[2][1] == "4.82"
 
 
-def test_in_jupyterlab_the_keyboard_alone_drives_it(running):
+def test_in_jupyterlab_the_keyboard_alone_drives_it(opened, lab):
     """From the cell of the explorer, as one reaches it with the arrow keys, by Tab and arrows through all of it."""
-    page, figure = running
+    page, figure = opened
+    run(lab, page, figure)
     before = kept(page)
     page.keyboard.press("Escape")
     for steps in count():
