@@ -1,4 +1,4 @@
-// What the figures of utils/explorer.py do where scripts may run. The rows of their tables carry the numbers.
+// What figures of utils/explorer.py do where scripts may run. Their rows carry the numbers.
 (() => {
 if (window.attentionExplorer) return; // several figures may ask for this file
 window.attentionExplorer = true;
@@ -44,9 +44,9 @@ function mix(colours, share) {
   return `color-mix(in srgb, ${colours[i + 1]} ${100 * (at - i)}%, ${colours[i]})`;
 }
 
-// The sentence and an arc from word m to each word it sees: thicker for a larger weight, which stands below.
+// The sentence, with an arc from word m to each word it sees: the thicker, the larger the weight below.
 function arcs(words, m, scores, weights) {
-  const wide = Math.max(64, ...words.map(word => 9 * word.length)), all = wide * words.length, floor = all / 5 + 9;
+  const wide = Math.max(76, ...words.map(word => 9 * word.length)), all = wide * words.length, floor = all / 5 + 9;
   return `<svg width="${all}" height="${floor + 40}" text-anchor="middle" aria-hidden="true">` +
     words.map((word, p) => {
       const x = wide * (p + 0.5), ends = [x, wide * (m + 0.5)], loop = p === m ? 9 : 0;
@@ -57,12 +57,13 @@ function arcs(words, m, scores, weights) {
     }).join("") + "</svg>";
 }
 
-// How the row of word m comes about, ending in its sum and the row of C.
+// How the row of word m comes about, down to its sum and row of C.
 function ledger(words, m, scores, divisor, weights, V) {
   const row = (cell, head, ...texts) => `<tr style="background:#fff">
     <th scope="${cell === "td" ? "row" : "col"}">${head}` + texts.map(text => `<${cell}>${text}`).join("");
   const rows = words.map((word, p) => row("td", word, shown(scores[p]), shown(scores[p] / divisor),
-    shown(weights[p], scores[p]), ...V.slice(p, p + 1).map(v => vector(v.map(x => x * weights[p])))));
+    shown(weights[p], scores[p]), ...V.slice(p, p + 1).map(v =>
+    scores[p] > -Infinity ? vector(v.map(x => x * weights[p])) : "masked")));
   const C = V.slice(0, 1).map(v => vector(v.map((_, i) => sum(weights.map((w, p) => w * V[p][i])))));
   return `<table style="background:#fff;color:#000;text-align:right"><caption>The row of ${words[m]}</caption>
     ${row("th", "word", "ω", "ω/" + shown(divisor), "weight", ...C.map(() => "weight · v"))}

@@ -47,7 +47,7 @@ def needs_weights(item):
     """Whether a test executes lesson 11."""
     name = item.path.name
     return name in (NEEDS_WEIGHTS, "test_real_llm.py") or (
-        name == "test_pictures.py" and Path(NEEDS_WEIGHTS).stem in item.name
+        name in ("test_pictures.py", "test_lab.py") and Path(NEEDS_WEIGHTS).stem in item.name
     )
 
 

@@ -72,7 +72,12 @@ def check_all_stops(figure, scores, c, labels, values=None, causal=False):
                 lines = [shown[m], scaled[m], weights[m]]
                 last = ["", "", "sum 1.00"]
                 if values is not None:
-                    lines.append([vector(a * v) for a, v in zip(A[m], values, strict=True)])
+                    lines.append(
+                        [
+                            "masked" if score == -torch.inf else vector(a * v)
+                            for score, a, v in zip(seen[m], A[m], values, strict=True)
+                        ]
+                    )
                     last.append("C: " + vector(A[m] @ values))
                 assert ledger == [*map(list, zip(*lines, strict=True)), last]
                 looking = (seen[m] > -torch.inf).sum()
