@@ -24,7 +24,9 @@ LIKELY = {  # what an error says, and what is often behind it
     r"invalid for input of size|multiply up to the size": "the new shape does not hold as many entries as there are",
     r"view size is not compatible": "after a transpose the entries no longer lie in a row; use .reshape, not .view",
     r"same dtype|expected scalar type": "two tensors of different types meet in one operation",
-    r"truth value|Boolean value of Tensor": "and, or, not and if want one truth value; for tensors write &, |, ~",
+    r"truth value|Boolean value of Tensor": (
+        "and, or, not and if want one truth value; for tensors write &, |, ~, with each condition in parentheses"
+    ),
     r"invalid data type": "numbers are expected",
     r"out of range|out of bounds": "an axis or an index that the tensor does not have",
     r"is not defined": "a name that neither your function nor the notebook has; is it misspelled",

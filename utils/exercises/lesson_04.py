@@ -171,6 +171,9 @@ flops = Exercise(
         "A @ V still counts as n·n·c. It makes n·v numbers, each from n steps.": (
             lambda n, d, c, v: 2 * (2 * n * d * c + n * d * v + 2 * n * n * c)
         ),
+        "A @ V counts as n·c·v. It makes n·v numbers, each from n steps, one for each word looked at: n·n·v.": (
+            lambda n, d, c, v: 2 * (2 * n * d * c + n * d * v + n * n * c + n * c * v)
+        ),
         "The scores count as n·n·v. Each is a query times a key, so it takes c steps.": (
             lambda n, d, c, v: 2 * (2 * n * d * c + n * d * v + 2 * n * n * v)
         ),

@@ -240,8 +240,8 @@ trainable_attention = Exercise(
             _without_slopes,
         ],
         "W_v gets its slopes, W_q and W_k get none: the way from them to the weights is cut. "
-        "torch.tensor(Omega.tolist()) writes the numbers down anew and forgets where they come from. Go on with Omega "
-        "itself.": [
+        "torch.tensor(…) and .detach() keep the numbers and forget where they come from; a requires_grad afterwards "
+        "does not join them again. Go on with Omega itself.": [
             _attend(Omega=_rewrite),
             _attend(Omega=_cut),
             _attend(A=_cut),

@@ -310,7 +310,7 @@ masked_weights = Exercise(
         ],
         "A word that may look nowhere has NaN in its row, which spreads to all that comes after. Turn it into 0, "
         "as PyTorch's own function does: .nan_to_num(0).": [_masked(empty=None), _zeroed_and_shared],
-        "0 is a middling score, so hidden words still get weight. Fill with −∞, which softmax turns into 0.": [
+        "A score of 0 still gets a share, so hidden words keep weight. Fill with −∞, which softmax turns into 0.": [
             _masked(fill=0, empty=None),
             lambda Omega, c, may_look: torch.softmax(Omega * may_look / c**0.5, dim=-1),
         ],

@@ -121,6 +121,10 @@ all_heads = Exercise(
         "The scores are not divided at all. Divide them by the root of c, the width of one head, before softmax.": (
             partial(_contexts, over=lambda h, c: 1)
         ),
+        "You take the root before you divide: it is √(width / h), not √width / h. Work out c = width // h first.": [
+            partial(_contexts, over=lambda h, c: (h * c) ** 0.5 / h),
+            partial(_contexts, over=lambda h, c: (h * c) ** 0.5 // h),
+        ],
         "You divide by the root of n, the number of words. Divide by the root of c, the width of one head.": (
             lambda Q, K, V, h: _contexts(Q, K, V, h, over=lambda h, c: len(Q) ** 0.5)
         ),

@@ -124,6 +124,9 @@ visible = Exercise(
         "That is the mask for scores with heads, (b, 1, 1, n). Here they are (b, n, n): real[:, None, :].": (
             lambda lengths, n: _real(lengths, n)[:, None, None, :]
         ),
+        "Your places end at the longest length. The scores have n columns, which may be more: torch.arange(n).": (
+            lambda lengths, n: _real(lengths, int(lengths.max()))[:, None, :]
+        ),
         "Your places come first and your sentences last. Compare torch.arange(n) with lengths[:, None], so that real "
         "is (b, n).": [
             lambda lengths, n: torch.arange(n)[:, None] < lengths,

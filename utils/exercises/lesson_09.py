@@ -78,6 +78,13 @@ def _divided(state):
     return torch.cat([state[:2], state[2:] / state[1]])
 
 
+def _averaged(left, right):
+    """The two mixes averaged by their totals, each counted from the common largest score."""
+    top = torch.maximum(left[0], right[0])
+    a, b = left[1] * _shrink(left[0], top), right[1] * _shrink(right[0], top)
+    return (a * left[2:] + b * right[2:]) / (a + b)
+
+
 def _scored(state, largest):
     """A state with another largest score."""
     return torch.cat([largest[None], state[1:]])
@@ -142,6 +149,9 @@ joined = Exercise(
         ),
         "You divide by the total already, and later it would be divided again. A mix stays a sum until the end.": (
             lambda left, right: _divided(_joined(left, right))
+        ),
+        "You average the mixes by their totals, as if they were averages already. They are sums: rescale and add.": (
+            lambda left, right: torch.cat([_joined(left, right)[:2], _averaged(left, right)])
         ),
         "You divide each mix by its own total before you join, and what the halves weigh against each other is lost. "
         "Add up mixes, not averages.": [

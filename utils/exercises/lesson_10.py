@@ -36,6 +36,8 @@ keep_head = Exercise(
         ],
         "You cut at multiples of d / h. The heads need not fill d numbers: c is the number of columns divided by h, "
         "W_o.shape[1] // h.": lambda W_o, k, h: _kept(W_o, _part(k, W_o.shape[0] // h)),
+        "You silence head k and keep the others, and you cut at multiples of d / h. It is the other way round, and c "
+        "is the number of columns divided by h.": lambda W_o, k, h: W_o - _kept(W_o, _part(k, W_o.shape[0] // h)),
         "You keep a single column. A head has c of them, from k * c to (k + 1) * c.": [
             lambda W_o, k, h: _kept(W_o, slice(k, k + 1)),
             lambda W_o, k, h: _kept(W_o, slice(k * _width(W_o, h), k * _width(W_o, h) + 1)),

@@ -276,6 +276,10 @@ group_of = Exercise(
             lambda q, h, h_kv: (q - 1) // (h // h_kv),
             lambda q, h, h_kv: (q + 1) // (h // h_kv),
         ],
+        "q // h comes first here, and is 0, since q is below h. Put parentheses: q // (h // h_kv).": [
+            lambda q, h, h_kv: q // h // h_kv,
+            lambda q, h, h_kv: q // h * h_kv,
+        ],
         "h_kv // h is 0, and nothing can be divided by it. The number of heads per group is h // h_kv.": (
             lambda q, h, h_kv: q // (h_kv // h)
         ),
