@@ -54,6 +54,17 @@ def test_page_is_whole(name, origin, sites, visit):
     assert found + failing([sideways, other_hosts, errors], seen) == []
 
 
+@pytest.mark.parametrize("name", ["index", "03_scaled_softmax"])
+def test_page_never_scrolls_sideways(name, sites, visit):
+    """At every width from a phone to a desk: between the sizes above, drawers open and close."""
+    seen = open_page(visit, sites["server"], name)
+    found = []
+    for width in range(320, 1441, 16):
+        seen.resize({"width": width, "height": 900})
+        found += failing([sideways], seen)
+    assert found == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_page_can_be_read_by_all(name, scheme, sites, visit):
