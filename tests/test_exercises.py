@@ -270,13 +270,31 @@ def test_an_endless_answer_is_really_stopped(monkeypatch):
         (0.5, "right"),
         (1, "Twice"),
         (0.7, "not yet. 0.7 is none of the mistakes known here"),
-        ("0.5", "half is a value of type str, expected a value of type float"),
+        ("0.5", "half is a value of type str, expected one number"),
+        (None, "half is a value of type NoneType, expected one number"),
+        ([0.5, 0.5], "half is 2 numbers, expected one number"),
+        ({}, "half is a value of type dict, expected one number"),
         (lambda: 0.5, "half is a value of type function"),
     ],
 )
 def test_a_number_may_be_asked_for(answer, said):
     half = Exercise("0.2", "half", 0.5, "Half.", {"Twice too much. Divide by 2.": 1.0}, tolerance=0.01)
     assert said in half.verdict(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([[1, 0]], "pair is 1 × 2 numbers, expected 2 × 2 numbers"),
+        ((torch.eye(2), "1"), "pair is a tuple of 2 parts, expected 2 × 2 numbers"),
+        ([["1", "0"], ["0", "1"]], "pair is a value of type list, expected 2 × 2 numbers"),
+        (torch.ones(1, 2, 2), "pair is 1 × 2 × 2 numbers, expected 2 × 2 numbers"),
+        ([[1, 0], [0, 2]], "not yet. [[1, 0], [0, 2]] is none of the mistakes known here"),
+    ],
+)
+def test_a_value_of_another_form_is_told_what_is_expected(answer, said):
+    pair = Exercise("0.3", "pair", torch.eye(2), "The identity.", {"All ones.": torch.ones(2, 2)})
+    assert said in pair.verdict(answer)
 
 
 # The exercises as a reader meets them

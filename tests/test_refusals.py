@@ -31,7 +31,8 @@ a_mask = torch.ones(2, 2).tril()
         (([[NAN, 1], [0, 1]], ["a", "b"]), "matrix holds nan in row 1, column 1, expected finite numbers where"),
         (([[0, 1], [INFINITY, 1]], ["a", "b"]), "matrix holds inf in row 2, column 1, expected finite numbers where"),
         (([[1.5, -0.5], [0, 1]], ["a", "b"]), "matrix holds 1.5 in row 1, column 1, expected weights from 0 to 1: for"),
-        (([[0.5, 0.6], [0, 1]], ["a", "b"]), "row 1 of matrix sums to 1.10, expected 1 in each row of weights"),
+        (([[0.5, 0.6], [0, 1]], ["a", "b"]), "row 1 of matrix sums to 1.10, expected 1 in each row of weights: to "),
+        (((ones(2), ones(2)), ["a", "b"]), "matrix is a tuple of 2 tensors, expected one matrix: attention returns C"),
         (
             (down_the_columns, LABELS[:3]),
             f"row 1 of matrix sums to {down_the_columns[0].sum():.2f}, expected 1 in each row of weights: "

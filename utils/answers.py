@@ -29,13 +29,13 @@ LIKELY = {  # what an error says, and what is often behind it
     ),
     r"invalid data type": "numbers are expected",
     r"out of range|out of bounds": "an axis or an index that the tensor does not have",
-    r"is not defined": "a name that neither your function nor the notebook has; is it misspelled",
+    r"is not defined": "a name that neither your function nor the notebook has; it may be misspelled",
     r"ellipsis": "a ... of the stub is still there",
     r"missing .* \"?dim|arguments: \"dim": "softmax needs the axis, dim=-1",
     r"positional argument": "the function must keep the arguments of the stub",
     r"leaf variable|in-place": "a tensor is changed in place; make a new one, x = x + 1, not x += 1",
-    r"has no attribute": "a method that this object does not have; is it a tensor, is the name right",
-    r"NoneType": "something returned nothing; is a return missing in a function of yours",
+    r"has no attribute": "a method that this object does not have; it may be no tensor, or the name is not right",
+    r"NoneType": "something returned nothing; a return may be missing in a function of yours",
 }
 
 
@@ -102,6 +102,17 @@ def kind(value):
     if torch.is_tensor(value):
         return f"a tensor of {str(value.dtype).removeprefix('torch.')}"
     return f"a value of type {type(value).__name__}"
+
+
+def form(value):
+    """Say what a value is made of, such as "3 × 2 numbers"; other than numbers, its kind."""
+    if isinstance(value, str):
+        return kind(value)
+    try:
+        shape = torch.as_tensor(value).shape
+    except (TypeError, ValueError, RuntimeError):
+        return f"a tuple of {len(value)} parts" if isinstance(value, tuple) else kind(value)
+    return f"{' × '.join(map(str, shape))} numbers" if shape else "one number"
 
 
 def shown(value, digits=2):

@@ -19,6 +19,10 @@ UNORDERED = (set, frozenset, dict)
 
 def as_matrix(values, name):
     """Return values as a detached (rows, columns) float64 tensor, or raise ValueError naming the argument."""
+    if isinstance(values, tuple) and all(torch.is_tensor(part) and part.ndim > 1 for part in values):
+        raise ValueError(
+            f"{name} is a tuple of {len(values)} tensors, expected one matrix: attention returns C and A, take one"
+        )
     matrix = _as_numbers(values, name)
     if matrix.ndim != 2 or 0 in matrix.shape:
         hint = ": pick one sentence or one head first, for example A[0]" if matrix.ndim > 2 else ""
@@ -182,8 +186,9 @@ def _check_weights(values, seen, may_look, name, rows_sum_to_1):
     wrong = may_look.any(dim=-1) & ~_is_shown_as_1(rows)
     if rows_sum_to_1 and wrong.any():
         m = wrong.nonzero()[0].item()
-        cause = ": your columns sum to 1, so the softmax ran along dim=0" if _is_shown_as_1(columns).all() else ""
-        raise ValueError(f"row {m + 1} of {name} sums to {rows[m]:.2f}, expected 1 in each row of weights{cause}")
+        axis = "your columns sum to 1, so the softmax ran along dim=0"
+        cause = axis if _is_shown_as_1(columns).all() else "to draw it as it is, pass rows_sum_to_1=False"
+        raise ValueError(f"row {m + 1} of {name} sums to {rows[m]:.2f}, expected 1 in each row of weights: {cause}")
 
 
 def _is_shown_as_1(sums):

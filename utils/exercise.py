@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from utils.answers import SECONDS, Raised, copy_of, holds_ellipsis, in_time, kind, likely_cause, same, shown
+from utils.answers import SECONDS, Raised, copy_of, form, holds_ellipsis, in_time, kind, likely_cause, same, shown
 
 LINE = 92  # characters
 
@@ -57,8 +57,9 @@ class Exercise:
             return nothing
         if self.inputs and not callable(answer):
             return f"not yet. {self.name} is {kind(answer)}, expected the function itself, without parentheses."
-        if not self.inputs and (inspect.isfunction(answer) or isinstance(answer, str) != isinstance(self.asked, str)):
-            return f"not yet. {self.name} is {kind(answer)}, expected {kind(self.asked)}."
+        text = isinstance(answer, str) != isinstance(self.asked, str)
+        if not self.inputs and (answer is None or inspect.isfunction(answer) or text):
+            return f"not yet. {self.name} is {kind(answer)}, expected {form(self.asked)}."
         try:
             results = in_time(lambda: self.results(answer))
         except TimeoutError:
@@ -170,6 +171,8 @@ class Exercise:
         result, right = results[first := self._first(results, expected)], expected[first]
         if isinstance(result, Raised):
             return f"Your answer raised {result.kind}: {result.message}.{likely_cause(result.message)}"
+        if not self.inputs and form(result) != form(right):
+            return f"{self.name} is {form(result)}, expected {form(right)}."
         if self.inputs and self._constant(results) and not self._constant(expected):
             return (
                 "Your function gives the same whatever it is given. Use its arguments, not a variable of the notebook "

@@ -30,6 +30,7 @@ ORDER = ["index", *(path.stem for path in lesson_paths()), "notation"]
 PAGES = [*ORDER, "search"]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 DOWNLOAD = "Download this notebook"
+CUT_LINES = "() => [...document.querySelectorAll('pre')].filter(pre => pre.scrollWidth > pre.clientWidth).length"
 from_both = pytest.mark.parametrize("origin", ["server", "files"])
 
 
@@ -63,6 +64,15 @@ def test_page_never_scrolls_sideways(name, sites, visit):
         seen.resize({"width": width, "height": 900})
         found += failing([sideways], seen)
     assert found == []
+
+
+def test_printed_page_loses_no_code(sites, visit):
+    """On a sheet as wide as A4, no line of code ends outside its box, and nothing lies over the text."""
+    seen = open_page(visit, sites["server"], "03_scaled_softmax", viewport={"width": 700, "height": 990})
+    assert seen.page.evaluate(CUT_LINES) > 0, "no line is too wide for the sheet, so this test would see nothing"
+    seen.page.emulate_media(media="print")
+    assert seen.page.evaluate(CUT_LINES) == 0
+    assert not seen.page.locator(".skip-to-content").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
