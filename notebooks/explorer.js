@@ -1,11 +1,13 @@
-// What figures of utils/explorer.py do where scripts may run. Their rows carry the numbers.
+// What moves the figures of utils/explorer.py.
 (() => {
-if (window.attentionExplorer) return; // several figures may ask for this file
+if (window.attentionExplorer) return; // asked for already
 window.attentionExplorer = true;
 
 const STYLE = `.attention-explorer {
   color-scheme: light;
-  form, label { align-items: center; display: flex; flex-wrap: wrap; gap: 4px 12px }
+  form, label { align-items: center; display: flex; flex-wrap: wrap; gap: 4px 6px }
+  form { column-gap: 24px }
+  figcaption::before { content: "At first: " }
   button, input, label { font: inherit; margin: 0; min-height: 24px; min-width: 24px }
   button { background: #fff; border: 1px solid; color: #000 }
   [aria-pressed=true] { background: #000; color: #fff }
@@ -19,7 +21,7 @@ const CONTROLS = `
 ${["scores Ω", "scaled Ω/divisor", "weights"].map((stage, i) =>
   `<label><input type="radio" name="stage" value="${i}" checked>${stage}</label>`).join("")}
 <label>divisor<input type="range" name="power" min="-20" max="40"></label>
-<span>${["1", "√c", "c"].map((stop, i) => `<button type="button" value="${10 * i}">${stop}</button>`).join(" ")}</span>
+<span role="group" aria-label="divisor">${["1", "√c", "c"].map((stop, i) => `<button type="button" value="${10 * i}">${stop}</button>`).join(" ")}</span>
 <label><input type="checkbox" name="causal" checked>hide later words</label>`;
 const BLUES = ["#f7fbff", "#c6dbef", "#6baed6", "#2171b5", "#08306b"];
 
@@ -44,10 +46,10 @@ function mix(colours, share) {
   return `color-mix(in srgb, ${colours[i + 1]} ${100 * (at - i)}%, ${colours[i]})`;
 }
 
-// The sentence, with an arc from word m to each word it sees: the thicker, the larger the weight below.
+// The sentence, with arcs from word m: the thicker, the larger the weight below.
 function arcs(words, m, scores, weights) {
   const wide = Math.max(76, ...words.map(word => 9 * word.length)), all = wide * words.length, floor = all / 5 + 9;
-  return `<svg width="${all}" height="${floor + 40}" text-anchor="middle" aria-hidden="true">` +
+  return `<svg width="${all}" height="${floor + 40}" text-anchor="middle" fill="currentColor" aria-hidden="true">` +
     words.map((word, p) => {
       const x = wide * (p + 0.5), ends = [x, wide * (m + 0.5)], loop = p === m ? 9 : 0;
       const path = `M${Math.min(...ends) - loop} ${floor}A5 2 0 0 1 ${Math.max(...ends) + loop} ${floor}`;
@@ -57,7 +59,7 @@ function arcs(words, m, scores, weights) {
     }).join("") + "</svg>";
 }
 
-// How the row of word m comes about, down to its sum and row of C.
+// The row of word m, down to its sum and row of C.
 function ledger(words, m, scores, divisor, weights, V) {
   const row = (cell, head, ...texts) => `<tr style="background:#fff">
     <th scope="${cell === "td" ? "row" : "col"}">${head}` + texts.map(text => `<${cell}>${text}`).join("");
@@ -139,7 +141,7 @@ function enhance(figure) {
 
 const enhanceNew = () =>
   document.querySelectorAll(".attention-explorer[data-c]").forEach(figure => figure.live || enhance(figure));
-document.head.append(Object.assign(document.createElement("style"), { textContent: STYLE }));
+document.head.insertAdjacentHTML("beforeend", `<style>${STYLE}</style>`);
 new MutationObserver(enhanceNew).observe(document, { childList: true, subtree: true });
 enhanceNew();
 })();

@@ -74,7 +74,7 @@ def test_the_whole_run_stops_with_one_sentence_if_the_weights_are_absent(tmp_pat
 
 
 def test_the_run_leaves_out_what_executes_the_lesson_if_told_to(tmp_path):
-    files = [f"tests/test_{name}.py" for name in ("pictures", "prose", "real_llm")]
+    files = [f"tests/test_{name}.py" for name in ("pictures", "prose", "real_llm")] + ["tests/browser/test_lab.py"]
     done = collect([*files, "notebooks"], PYTHONPATH=carrier(tmp_path), WITHOUT_WEIGHTS="1")
     assert done.returncode == 0, done.stdout + done.stderr
     left = [line for line in done.stdout.splitlines() if "real_llm" in line]

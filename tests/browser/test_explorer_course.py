@@ -8,7 +8,7 @@ from colours import rgb
 from explorers import cells, check_all_stops, choose, explorer_of
 from lessons import NOTEBOOKS, lesson_paths, read
 from test_explorer import SCRIPT, Figure
-from test_pages import open_page
+from test_pages import PHONE, open_page
 
 LESSON = NOTEBOOKS / "04_context_vectors.ipynb"
 ROWS = "[aria-pressed=true]"  # the name of the chosen row
@@ -47,6 +47,22 @@ def test_all_numbers_on_the_page_equal_pytorch(path, sites, visit):
             "data-causal" in about,
         )
     assert seen.errors + seen.elsewhere == []
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_on_a_phone_words_stay_while_the_columns_scroll_and_cells_have_room(scripts, sites, visit):
+    seen = visit(sites["files"], viewport=PHONE, java_script_enabled=scripts)
+    seen.page.goto(sites["files"] + "06_causal_attention.html")
+    figure = explorer_of(seen.page)
+    style = "e => [getComputedStyle(e).paddingLeft, getComputedStyle(e).backgroundColor]"
+    assert figure.locator("tbody td").first.evaluate(style)[0] == "6px"
+    words = figure.locator("th[scope=row]")
+    before = [word.bounding_box()["x"] for word in words.all()]
+    figure.locator("div").first.evaluate("box => { box.scrollLeft = 150 }")
+    assert [word.bounding_box()["x"] for word in words.all()] == pytest.approx(before, abs=3)
+    assert {word.evaluate(style)[1] for word in words.all()} == {"rgb(255, 255, 255)"}
+    head = figure.locator("thead th").first.evaluate("e => e.getBoundingClientRect().height")
+    assert head < 60  # query ↓ and key → in two lines, an arrow beside its word
 
 
 @pytest.fixture

@@ -1,14 +1,19 @@
 """The script of the attention explorer in a real browser, on pages of its own."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from colours import faint_texts, rgb
+from drawing import contrast
 from explorers import STOPS, cells, check_all_stops, choose, explorer_of, two
 from test_explorer import OMEGA, SCRIPT, V
 
 from utils.explorer import Explorer
 from utils.sentence import LABELS, WORDS, labels
 
+ENDS = """paths => paths.map(path => path.getAttribute("d")
+    ? [0, path.getTotalLength()].map(at => path.getPointAtLength(at).x) : [])"""
 STAGES = ("scores", "scaled", "weights")
 generator = torch.Generator().manual_seed(0)
 RANDOM = torch.special.ndtri(torch.rand(5, 5, generator=generator, dtype=torch.float64)) * 8
@@ -231,3 +236,54 @@ def test_without_scripts_the_table_stands(show):
     assert cells(explorer_of(page))[2] == ["0.02", "0.76", "0.01", "0.02", "0.08", "0.06", "0.04", "1.00"]
     assert page.get_by_role("rowheader").all_inner_texts() == LABELS
     assert page.get_by_role("columnheader").all_inner_texts()[1:] == [*LABELS, "row sum"]
+
+
+def test_arcs_go_from_the_chosen_word_to_the_others_and_their_labels_stay_apart(show):
+    figure = explorer_of(show(Explorer(OMEGA, 2, LABELS, V, True)))
+    for m in range(7):
+        figure.locator("tbody button").nth(m).click()
+        texts = figure.locator("svg text")
+        at = [float(text.get_attribute("x")) for text in texts.all()][::2]
+        for p, ends in enumerate(figure.locator("path").evaluate_all(ENDS)):
+            loop = 9 if p == m else 0
+            assert ends == ([] if p > m else pytest.approx([at[p] - loop, at[m] + loop], abs=0.1)), (m, p)
+        boxes = [text.bounding_box() for text in texts.all()]
+        for line in (boxes[::2], boxes[1::2]):
+            assert all(one["x"] + one["width"] + 8 <= other["x"] for one, other in pairwise(line))
+
+
+def test_the_place_of_the_keyboard_and_the_chosen_row_are_seen(show):
+    page = show(Explorer(OMEGA, 2, LABELS, V, True))
+    for _ in range(7):
+        page.keyboard.press("Tab")
+        style, width, colour = page.evaluate("""() => {
+            const {outlineStyle, outlineWidth, outlineColor} = getComputedStyle(document.activeElement);
+            return [outlineStyle, parseFloat(outlineWidth), outlineColor];
+        }""")
+        assert (
+            style == "solid"
+            and float(width.removesuffix("px")) >= 2
+            and contrast(rgb(colour), rgb("rgb(255, 255, 255)")) >= 3
+        )
+    assert explorer_of(page).locator("td").first.evaluate("cell => getComputedStyle(cell).padding") == "4px 6px"
+    lines = (
+        explorer_of(page)
+        .locator("tbody tr[title]")
+        .evaluate_all("all => all.map(e => getComputedStyle(e).outlineStyle)")
+    )
+    assert lines == ["none"] * 2 + ["solid"] + ["none"] * 4
+
+
+def test_scores_have_the_colours_of_the_heatmaps(show):
+    figure = explorer_of(show(Explorer(OMEGA, 2, LABELS)))
+    choose(figure, "scores")
+    grounds = figure.locator("tbody td:not(:last-child)").evaluate_all(
+        "all => all.slice(0, 49).map(e => getComputedStyle(e).backgroundColor)"
+    )
+    purple = [
+        sum(rgb(ground)) for score, ground in sorted(zip(OMEGA.flatten().tolist(), grounds, strict=True)) if score > 0.1
+    ]
+    assert purple == sorted(purple, reverse=True) and purple[-1] < purple[-2]
+    for score, ground in zip(OMEGA.flatten().tolist(), grounds, strict=True):
+        red, _, blue = rgb(ground)
+        assert abs(score) < 0.1 or (blue > red) == (score > 0), (score, ground)
