@@ -1,6 +1,6 @@
 # The commands of the course; `make` alone prints them.
 # `make setup` is done by the other commands themselves on first use, and again when a requirements file changes.
-# WITHOUT_WEIGHTS=1 after any command leaves out lesson 11 and the 93 MB of weights that it needs.
+# WITHOUT_WEIGHTS=1 after any command leaves out lesson 11 and the download of 93 MB with its weights.
 
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 LAB_FLAGS ?=

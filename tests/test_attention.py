@@ -9,7 +9,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from test_sentence import run
 
-from utils.attention import self_attention, softmax
+from utils.attention import attend, self_attention, softmax
 
 generate = [Phase.explicit, Phase.generate]
 quick = settings(max_examples=30, deadline=None, database=None, derandomize=True, phases=generate)
@@ -103,12 +103,12 @@ X, W = torch.ones(3, 4), torch.ones(4, 2)
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        (([[1.0]], W, W, W), "X is list, expected a floating-point tensor"),
-        ((X.long(), W, W, W), "X is a tensor of torch.int64, expected a floating-point tensor"),
-        ((X[0], W, W, W), "X has shape (4,), expected (n, d): one row per token of one sentence"),
-        ((X[None], W, W, W), "X has shape (1, 3, 4), expected (n, d): one row per token of one sentence"),
-        ((X[:0], W, W, W), "X has shape (0, 4), expected (n, d): one row per token of one sentence"),
-        ((X, 2.0, W, W), "W_q is float, expected a floating-point tensor"),
+        (([[1.0]], W, W, W), "X is list, expected a floating-point tensor: write 1.0, not 1"),
+        ((X.long(), W, W, W), "X is a tensor of torch.int64, expected a floating-point tensor: write 1.0, not 1"),
+        ((X[0], W, W, W), "X has shape (4,), expected (n, d), neither of them 0: one row per token"),
+        ((X[None], W, W, W), "X has shape (1, 3, 4), expected (n, d), neither of them 0: one row per token"),
+        ((X[:0], W, W, W), "X has shape (0, 4), expected (n, d), neither of them 0: one row per token"),
+        ((X, 2.0, W, W), "W_q is float, expected a floating-point tensor: write 1.0, not 1"),
         (
             (X, W.mT, W, W),
             "W_q has shape (2, 4), expected (4, c) because X has 4 columns: it looks transposed, try .mT",
@@ -132,8 +132,8 @@ def test_self_attention_refuses(inputs, message):
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        ([1.0], "scores is list, expected a floating-point tensor"),
-        (torch.tensor([1]), "scores is a tensor of torch.int64, expected a floating-point tensor"),
+        ([1.0], "scores is list, expected a floating-point tensor: write 1.0, not 1"),
+        (torch.tensor([1]), "scores is a tensor of torch.int64, expected a floating-point tensor: write 1.0, not 1"),
         (torch.tensor(1.0), "scores has shape (), expected (..., n) with at least one score per row"),
         (torch.ones(2, 0), "scores has shape (2, 0), expected (..., n) with at least one score per row"),
     ],
@@ -142,3 +142,28 @@ def test_softmax_refuses(scores, message):
     with pytest.raises(ValueError) as caught:
         softmax(scores)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"K": X[:, :2]}, "Q has width 4 and K has width 2, expected the same c: they meet in a dot product"),
+        ({"V": X[:2]}, "K has 3 rows and V has 2, expected a key and a value for each word"),
+        ({"may_look": torch.ones(3, 3)}, "may_look is (3, 3) of torch.float32, expected (..., 3, 3) of torch.bool, Tr"),
+        ({"may_look": torch.ones(2, 3) > 0}, "may_look is (2, 3) of torch.bool, expected (..., 3, 3) of torch.bool, T"),
+        ({"may_look": [True]}, "may_look is list, expected (..., 3, 3) of torch.bool, True for may look"),
+    ],
+)
+def test_attend_refuses(wrong, message):
+    with pytest.raises(ValueError) as caught:
+        attend(**{"Q": X, "K": X, "V": X} | wrong)
+    assert str(caught.value).startswith(message)
+
+
+def test_attend_takes_a_mask_that_is_repeated():
+    """One row for all queries, one column for all keys, one matrix for all sentences: as (b, n, n) would."""
+    Q, K, V = random(2, 3, 4), random(2, 3, 4), random(2, 3, 5)
+    for shape in ((3,), (1, 3), (2, 1, 3), (3, 1), (2, 3, 1), (3, 3), (1, 1)):
+        may_look = torch.ones(shape, dtype=torch.bool)
+        may_look[..., -1] = shape[-1] == 1
+        torch.testing.assert_close(attend(Q, K, V, may_look), attend(Q, K, V, may_look.expand(2, 3, 3)))

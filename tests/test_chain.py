@@ -382,7 +382,7 @@ def test_the_mask_moves_with_the_module_and_keeps_its_type():
 
 X = torch.ones(2, 3, 4)
 WHOLE = "expected a whole number of at least 1"
-RANK = "expected (n, d) for one sentence or (b, n, d) for several"
+RANK = "expected (n, d) for one sentence or (b, n, d) for several, none of them 0"
 
 
 @pytest.mark.parametrize(
@@ -405,6 +405,7 @@ RANK = "expected (n, d) for one sentence or (b, n, d) for several"
             lambda: MultiHeadAttention(6, 4, width=7),
             "width is 7, which 4 heads do not divide, expected a multiple such as 4 or 8",
         ),
+        (lambda: MultiHeadAttention(4, 2, causal="no"), "causal is 'no', expected True or False"),
         (lambda: MultiHeadAttention(2, 3), "width is 2, which 3 heads do not divide, expected a multiple such as 3"),
     ],
 )
@@ -418,13 +419,14 @@ def test_modules_refuse_widths(make, message):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ([[1.0]], "X is list, expected a floating-point tensor"),
-        (X.long(), "X is a tensor of torch.int64, expected a floating-point tensor"),
+        ([[1.0]], "X is list, expected a floating-point tensor: write 1.0, not 1"),
+        (X.long(), "X is a tensor of torch.int64, expected a floating-point tensor: write 1.0, not 1"),
         (X[0, 0], f"X has shape (4,), {RANK}"),
         (X[None], f"X has shape (1, 2, 3, 4), {RANK}"),
         (X[:, :0], f"X has shape (2, 0, 4), {RANK}"),
-        (X.mT, "X has 3 numbers per word, expected d = 4"),
-        (X.double(), "X is torch.float64, expected torch.float32 as the weights are"),
+        (X.mT, "X has 3 numbers per word, expected d = 4: it looks transposed, try .mT"),
+        (X[..., :2], "X has 2 numbers per word, expected d = 4"),
+        (X.double(), "X is torch.float64, expected torch.float32 as the weights are: did the default dtype change?"),
     ],
 )
 def test_modules_refuse_inputs(make, wrong, message):

@@ -218,6 +218,16 @@ def in_place(values):
         (lambda values: torch.tensor((2 * values).tolist()).double(), "gradient with respect to values is cut"),
         (lambda values: values + values.detach(), "gradient with respect to values is cut"),
         (lambda values: torch.tensor([2.0, 6.0]), "gives the same whatever it is given"),
+        (
+            lambda values: (2 * values).to("meta"),
+            "returns complex, sparse or missing numbers, expected a tensor",
+        ),
+        (lambda values: 2 * values + 0j, "returns complex, sparse or missing numbers, expected a tensor of float64"),
+        (
+            lambda values: 2 * values[len(values) / 2],
+            "raised IndexError: .*Likely: an index is not a whole number",
+        ),
+        (lambda values: values.masked_fill(values, 0), "raised RuntimeError: .*Likely: a mask holds numbers"),
         (lambda values: values @ torch.ones(5).double(), r"raised RuntimeError: .*inner sizes.*\nExample: values = \["),
         (lambda values: values + missing, "raised NameError: name 'missing' is not defined. Likely: a name"),  # noqa: F821
         (lambda: 2, "raised TypeError: .*must keep the arguments of the stub"),
@@ -247,7 +257,9 @@ def test_check_prints_the_verdict_in_lines_that_fit_a_page(capsys):
     assert " ".join(lines) == f"Exercise 0.1: {DOUBLE.verdict(lambda values: 2 * values.detach())}"
 
 
-def test_an_endless_answer_is_really_stopped(monkeypatch):
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_an_endless_answer_is_really_stopped(interrupted, monkeypatch):
+    """After some seconds by itself, and at once if the reader interrupts the kernel."""
     monkeypatch.setattr(utils.answers, "SECONDS", 0.2)
     before = threading.active_count()
     steps = []
@@ -256,7 +268,16 @@ def test_an_endless_answer_is_really_stopped(monkeypatch):
         while True:
             steps.append(1)
 
-    assert "stopped" in DOUBLE.verdict(counting)
+    if interrupted:
+
+        def interrupt(thread, seconds):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(threading.Thread, "join", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            DOUBLE.verdict(counting)
+    else:
+        assert "stopped" in DOUBLE.verdict(counting)
     for _ in range(100):
         if threading.active_count() <= before:
             break

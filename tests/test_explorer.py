@@ -221,7 +221,8 @@ def test_the_same_bytes_whatever_the_hash_seed():
     outputs = set()
     for seed in ("0", "1"):
         environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "tests"), "PYTHONUTF8": "1"}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=ROOT)
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", cwd=ROOT)
         outputs.add(done.stdout + done.stderr)
     assert outputs == {f"{Explorer(OMEGA, 2, WORDS, V, True)._repr_mimebundle_()}\n"}
 

@@ -8,19 +8,21 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import distribution, distributions, packages_distributions
 from pathlib import Path
 
 import pytest
 from lessons import NEEDS_WEIGHTS, notebook_paths, without_weights
 from lessons import read as read_notebook
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)==([0-9][A-Za-z0-9.]*) +# \S.*")
 LINK = re.compile(r"\]\(([^)\s#]+)")
 # Folders of one machine, and the hosts from which packages come: pip's own settings choose those.
 MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(home|root|Users|work|opt|mnt)/\w|\b[A-Z]:\\Users")
+LINUX = {"extra": "", "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}  # as constraints.txt is
 CUDA = re.compile("cuda|nvidia|triton")  # torch fixes their versions itself
 REGISTRY = re.compile(r"\b(pypi|pythonhosted|npmjs|anaconda)\.(org|com)\b|\bdownload\.pytorch\.")
 
@@ -75,8 +77,11 @@ def targets():
 def tracked_files():
     """Return the text files of the repository that git tracks or would track."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
-    if listing.returncode:
+    try:
+        listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+    except FileNotFoundError:
+        pytest.skip("no git")
+    if listing.returncode or not (ROOT / ".git").exists():
         pytest.skip("not a git checkout")
     paths = [ROOT / line for line in listing.stdout.splitlines()]
     return [path for path in paths if path.is_file() and path.suffix not in {".png", ".woff2", ".ico"}]
@@ -163,13 +168,21 @@ def test_constraints_hold_all_that_the_requirements_bring_along():
         if name not in found and not CUDA.match(name):
             found.add(name)
             needs = [Requirement(text) for text in distribution(name).requires or []]
-            needs = [need.name for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
+            needs = [need.name for need in needs if need.marker is None or need.marker.evaluate(LINUX)]
             todo += map(canonical, needs)
             brought.append((name, distribution(name).version.partition("+")[0]))
     known = constraints()
     wrong = {name: version for name, version in brought if known.get(name) != version}
     assert not wrong, f"installed, but not so in constraints.txt (see `make constraints`): {wrong}"
     assert len(brought) > 80, "the list of what the requirements bring along is not complete"
+
+
+def test_every_package_takes_the_versions_of_python_that_the_course_promises():
+    promised = tomllib.loads(read("pyproject.toml"))["project"]["requires-python"]
+    assert promised == ">=3.11" and "Python 3.11 to 3.14" in read("README.md")
+    wanted = {package.name: SpecifierSet(package.metadata["Requires-Python"] or "") for package in distributions()}
+    refused = {name: str(wants) for name, wants in wanted.items() if "3.11.0" not in wants or "3.14.0" not in wants}
+    assert len(wanted) > 80 and refused == {}
 
 
 def test_every_import_is_a_requirement():
@@ -268,8 +281,9 @@ def test_pictures_of_the_readme_have_alt_text():
 
 
 def test_no_machine_path_and_no_registry_host():
-    found = []
-    for path in tracked_files():
+    found, paths = [], tracked_files()
+    assert len(paths) > 80
+    for path in paths:
         if path == Path(__file__).resolve():
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):

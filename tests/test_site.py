@@ -3,6 +3,7 @@
 import filecmp
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -22,7 +23,7 @@ def build(source, target, cwd):
     """Build `source` as `make html` does, into target/html, and return the finished process."""
     options = ["-c", ROOT / "docs", "-n", "-W", "--keep-going", "-q", "-d", target / "doctrees"]
     command = [sys.executable, "-m", "sphinx", *options, source, target / "html"]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    return subprocess.run(command, cwd=cwd, capture_output=True, encoding="utf-8", env=os.environ | {"PYTHONUTF8": "1"})
 
 
 @pytest.fixture(scope="module")

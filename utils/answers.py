@@ -23,6 +23,8 @@ LIKELY = {  # what an error says, and what is often behind it
     r"must match the size|broadcast": "two shapes do not fit; often keepdim=True is missing, or * stands for @",
     r"invalid for input of size|multiply up to the size": "the new shape does not hold as many entries as there are",
     r"view size is not compatible": "after a transpose the entries no longer lie in a row; use .reshape, not .view",
+    r"only supports boolean masks": "a mask holds numbers; make it of True and False, with dtype=torch.bool",
+    r"valid indices": "an index is not a whole number; use // in place of /",
     r"same dtype|expected scalar type": "two tensors of different types meet in one operation",
     r"truth value|Boolean value of Tensor": (
         "and, or, not and if want one truth value; for tensors write &, |, ~, with each condition in parentheses"
@@ -61,9 +63,12 @@ def in_time(work):
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(SECONDS)
-    if thread.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped))
+    try:
+        thread.join(SECONDS)  # interrupting the kernel ends this wait, not the thread
+    finally:
+        if late := thread.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped))
+    if late:
         raise TimeoutError
     return box[0]
 

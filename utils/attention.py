@@ -27,10 +27,12 @@ def attend(Q, K, V, may_look=None):
 
     Q, K: (..., n, c) and V: (..., n, any width); leading dimensions (heads, sentences) are broadcast.
     may_look: boolean, broadcast to (..., n, n); True where a word may look. The other scores become −inf, their
-    weights 0. A row that may look nowhere becomes NaN.
+    weights 0. A row that may look nowhere becomes NaN (PyTorch's own function gives zeros there).
     Returns C, the (..., n, width of V) context vectors, and A, the (..., n, n) attention weights.
+    Raises ValueError if the shapes of Q, K, V and may_look do not fit together, or may_look is not boolean.
     Source: lessons 4 and 6; Vaswani et al. 2017, equation 1.
     """
+    _check_parts(Q, K, V, may_look)
     Omega = Q @ K.mT
     if may_look is not None:
         Omega = Omega.masked_fill(~may_look, -torch.inf)
@@ -112,8 +114,9 @@ class MultiHeadAttention(nn.Module):
     forward(X, real): X (n, d) or (b, n, d); real, if given, is (b, n) boolean, False for padded words, at which
     nobody looks. What a padded word itself receives means nothing. Returns a tensor of the shape of X.
     forward(X, real, need_weights=True) also returns A, (h, n, n) or (b, h, n, n). Without it PyTorch's fused kernel
-    is used, which does not store A; the result is the same.
-    Raises ValueError if h does not divide the width, or X or real has another rank, width, type or size.
+    is used, which does not store A; the result is the same, unless a score overflows its type (65504 in float16).
+    Raises ValueError if h does not divide the width, X or real has another rank, width, type or size, or a sentence has
+    no real word (causal: begins with padding).
     Source: lessons 7 and 8; Vaswani et al. 2017, section 3.2.2.
     """
 
@@ -121,6 +124,8 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         width = d if width is None else width
         _check_widths(d=d, h=h, width=width)
+        if not isinstance(causal, bool):
+            raise ValueError(f"causal is {causal!r}, expected True or False")
         if width % h:
             below, above = width // h * h, (width // h + 1) * h
             nearest = f"{below} or {above}" if below else f"{above}"
@@ -172,11 +177,14 @@ def _check_widths(**widths):
 def _check_X(X, W):  # noqa: N802
     _check_floating_point(X, "X")
     if X.ndim not in (2, 3) or 0 in X.shape:
-        raise ValueError(f"X has shape {tuple(X.shape)}, expected (n, d) for one sentence or (b, n, d) for several")
+        raise ValueError(
+            f"X has shape {tuple(X.shape)}, expected (n, d) for one sentence or (b, n, d) for several, none of them 0"
+        )
     if X.shape[-1] != W.in_features:
-        raise ValueError(f"X has {X.shape[-1]} numbers per word, expected d = {W.in_features}")
+        hint = ": it looks transposed, try .mT" if X.shape[-2] == W.in_features else ""
+        raise ValueError(f"X has {X.shape[-1]} numbers per word, expected d = {W.in_features}{hint}")
     if X.dtype != W.weight.dtype:
-        raise ValueError(f"X is {X.dtype}, expected {W.weight.dtype} as the weights are")
+        raise ValueError(f"X is {X.dtype}, expected {W.weight.dtype} as the weights are: did the default dtype change?")
 
 
 def _check_real(real, X, causal):
@@ -193,10 +201,30 @@ def _check_real(real, X, causal):
         raise ValueError(f"real hides too much of sentence {which} (counting from 0), expected {expected}")
 
 
+def _check_parts(Q, K, V, may_look):
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(
+            f"Q has width {Q.shape[-1]} and K has width {K.shape[-1]}, expected the same c: they meet in a dot product"
+        )
+    if K.shape[-2] != V.shape[-2]:
+        raise ValueError(f"K has {K.shape[-2]} rows and V has {V.shape[-2]}, expected a key and a value for each word")
+    if may_look is None:
+        return
+    pairs = (Q.shape[-2], K.shape[-2])
+    if not torch.is_tensor(may_look) or may_look.dtype != torch.bool or not _fits(may_look.shape, pairs):
+        came = f"{tuple(may_look.shape)} of {may_look.dtype}" if torch.is_tensor(may_look) else type(may_look).__name__
+        raise ValueError(f"may_look is {came}, expected (..., {pairs[0]}, {pairs[1]}) of torch.bool, True for may look")
+
+
+def _fits(shape, pairs):
+    """Whether a mask of this shape broadcasts to one row per query and one column per key."""
+    return all(size in (1, wanted) for size, wanted in zip(shape[::-1], pairs[::-1], strict=False))
+
+
 def _check_inputs(X, W_q, W_k, W_v):
     _check_floating_point(X, "X")
     if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"X has shape {tuple(X.shape)}, expected (n, d): one row per token of one sentence")
+        raise ValueError(f"X has shape {tuple(X.shape)}, expected (n, d), neither of them 0: one row per token")
     d = X.shape[1]
     for name, W in (("W_q", W_q), ("W_k", W_k), ("W_v", W_v)):
         _check_floating_point(W, name)
@@ -215,4 +243,4 @@ def _check_inputs(X, W_q, W_k, W_v):
 def _check_floating_point(values, name):
     if not torch.is_tensor(values) or not values.is_floating_point():
         came = f"a tensor of {values.dtype}" if torch.is_tensor(values) else type(values).__name__
-        raise ValueError(f"{name} is {came}, expected a floating-point tensor")
+        raise ValueError(f"{name} is {came}, expected a floating-point tensor: write 1.0, not 1")
