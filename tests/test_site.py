@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
@@ -99,6 +100,11 @@ def test_pages_load_only_files_of_the_site(site, pages):
             assert (site / address.split("?")[0]).is_file(), f"{name} loads {address}"
 
 
+def test_pages_load_no_style_sheet_that_the_course_replaces(pages):
+    for name, page in pages.items():
+        assert not page.select("link[href*=furo-extensions], link[href*=mystnb]"), name
+
+
 def test_styles_load_only_files_of_the_site(site):
     for path in site.rglob("*.css"):
         for address in css_addresses(path.read_text("utf-8")):
@@ -114,7 +120,7 @@ def test_scripts_name_no_other_host(site, pages):
 
 
 @pytest.mark.parametrize("lesson", ["index", *LESSONS])
-def test_pictures_have_the_alt_text_and_width_of_the_notebook(pages, lesson):
+def test_pictures_have_the_alt_text_and_width_of_the_notebook(site, pages, lesson):
     cells = nbformat.read(NOTEBOOKS / f"{lesson}.ipynb", as_version=4).cells
     outputs = [o for cell in cells for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
     stored = [(o.metadata["image/png"]["alt"], str(o.metadata["image/png"]["width"])) for o in outputs]
@@ -122,13 +128,16 @@ def test_pictures_have_the_alt_text_and_width_of_the_notebook(pages, lesson):
     assert stored
     for img in pages[lesson].select("article img"):
         assert re.search(r"\w \w", img["alt"]) and not img["alt"].endswith((".png", ".svg"))
-        assert img["loading"] == "lazy" and int(img["height"]) > 0
+        with Image.open(site / img["src"]) as image:
+            across, down = image.size
+        assert img["loading"] == "lazy" and int(img["height"]) == round(int(img["width"]) * down / across)
 
 
 @pytest.mark.parametrize("name", [*LESSONS, "index"])
 def test_a_page_offers_the_very_notebook_of_the_repository(site, pages, name):
     link = pages[name].find("a", string="Download this notebook")
     assert Path(link["href"]).name == f"{name}.ipynb"
+    assert pages[name].select("a[href*=_sources]") == [link]
     assert (site / link["href"]).read_bytes() == (NOTEBOOKS / f"{name}.ipynb").read_bytes()
 
 
@@ -159,6 +168,21 @@ def test_no_formula_is_left_as_tex(pages, name):
     for tag in article.select("pre, code, math, script"):
         tag.decompose()
     assert not re.search(r"\$\$|\\begin\{|\\frac|\\sqrt|\\Omega|\$\\", article.get_text())
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_no_line_begins_with_the_sign_after_a_formula(pages, name):
+    for formula in pages[name].select("article :not(.nowrap, div.math) > math"):
+        assert not re.match("[,.;:?)]", str(formula.next_sibling)), formula.parent
+
+
+def test_formulas_are_set_as_they_stand(pages):
+    """A formula on a line of its own is large, one in a sentence is not, and the sign of a root stands high enough."""
+    for selector, display in (("div.math > math", "block"), (":not(div.math) > math", None)):
+        formulas = [formula for page in pages.values() for formula in page.select(selector)]
+        assert formulas and {formula.get("display") for formula in formulas} == {display}
+    roots = [root for page in pages.values() for root in page.select("msqrt")]
+    assert roots and all(root.select_one(":scope > mspace[height]") for root in roots)
 
 
 def test_every_page_says_its_title_and_language_and_fits_a_phone(pages):
