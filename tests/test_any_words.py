@@ -11,6 +11,7 @@ from drawing import inked, keep_figures, nothing_overlaps_or_is_cut, texts
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from utils import lettering
 from utils.lettering import display_width
 from utils.plots import heatmap, plane, points, table
 from utils.sentence import labels
@@ -112,6 +113,14 @@ def test_labels_without_ink_are_named():
     corners = plane(points([[1.0, 2.0]] * 2, ["", "\u200b"], "p"))
     assert "point 1 at (1.00, 2.00); word₂ at" in corners.alt and "word₂" in corners.text
     assert "word₂" in inked(corners.figure) and "word₁" not in inked(corners.figure)
+
+
+def test_rare_signs_and_long_labels():
+    assert display_width("\uff21") == 2, "a full-width A takes one column"
+    assert lettering.isolated("\u0661") == "\u2068\u0661\u2069", "an Arabic number turns what is beside it"
+    assert lettering.named("\u0301", 3) == "word₃"
+    long = lettering.drawn("w" * 99 + "12345", 1, 10)
+    assert long.endswith("w…12345") and lettering.text_width(long, 10) <= 1.8
 
 
 # The same everywhere

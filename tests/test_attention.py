@@ -77,6 +77,12 @@ def test_softmax_of_huge_and_of_masked_scores():
     assert softmax(torch.zeros(2, dtype=torch.bfloat16)).dtype == torch.bfloat16
 
 
+def test_only_a_row_that_may_look_nowhere_becomes_nan():
+    C, A = attend(*torch.ones(3, 2, 2), torch.tensor([[True, True], [False, False]]))
+    for result in (C, A):
+        assert result.isnan().tolist() == [[False, False], [True, True]]
+
+
 def test_gradients_pass():
     inputs = [values.requires_grad_() for values in (random(3, 4), *(random(4, 2, seed=k) for k in (1, 2, 3)))]
     assert torch.autograd.gradcheck(self_attention, inputs)
@@ -109,6 +115,7 @@ X, W = torch.ones(3, 4), torch.ones(4, 2)
         ((X[None], W, W, W), "X has shape (1, 3, 4), expected (n, d), neither of them 0: one row per token"),
         ((X[:0], W, W, W), "X has shape (0, 4), expected (n, d), neither of them 0: one row per token"),
         ((X, 2.0, W, W), "W_q is float, expected a floating-point tensor: write 1.0, not 1"),
+        ((X[:, :0], W[:0], W[:0], W[:0]), "X has shape (3, 0), expected (n, d), neither of them 0: one row per token"),
         (
             (X, W.mT, W, W),
             "W_q has shape (2, 4), expected (4, c) because X has 4 columns: it looks transposed, try .mT",
@@ -116,6 +123,8 @@ X, W = torch.ones(3, 4), torch.ones(4, 2)
         ((X, W, W, W[:3]), "W_v has shape (3, 2), expected (4, c) because X has 4 columns"),
         ((X, W[:, :0], W, W), "W_q has shape (4, 0), expected (4, c) because X has 4 columns"),
         ((X, W, W.double(), W), "W_k is torch.float64 on cpu, expected torch.float32 on cpu as X is"),
+        ((X, W.to("meta"), W, W), "W_q is torch.float32 on meta, expected torch.float32 on cpu as X is"),
+        ((X, W, W.to("meta"), W), "W_k is torch.float32 on meta, expected torch.float32 on cpu as X is"),
         ((X, W, W, W.to("meta")), "W_v is torch.float32 on meta, expected torch.float32 on cpu as X is"),
         (
             (X, W, W[:, :1], W),

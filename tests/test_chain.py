@@ -375,6 +375,7 @@ def test_the_mask_moves_with_the_module_and_keeps_its_type():
     layer = CausalSelfAttention(6, 4, n_max=5).half()
     assert layer.may_look.dtype == torch.bool and layer.W_q.weight.dtype == torch.float16
     assert layer.to("meta").may_look.device.type == "meta"
+    assert MultiHeadAttention(6, 3, causal=True).may_look(torch.ones(5, 6, device="meta")).device.type == "meta"
     assert CausalSelfAttention(6, 4, n_max=9).double()(random(1, 6)).shape == (1, 4)
 
 
@@ -427,6 +428,7 @@ def test_modules_refuse_widths(make, message):
         (X.mT, "X has 3 numbers per word, expected d = 4: it looks transposed, try .mT"),
         (X[..., :2], "X has 2 numbers per word, expected d = 4"),
         (X.double(), "X is torch.float64, expected torch.float32 as the weights are: did the default dtype change?"),
+        (X[:0], f"X has shape (0, 3, 4), {RANK}"),
     ],
 )
 def test_modules_refuse_inputs(make, wrong, message):

@@ -32,6 +32,7 @@ def test_self_attention_is_five_products_and_one_transpose():
     assert counted.operators["mm"] == counted.products == 5
     assert counted.operators["transpose"] == counted.transposes == 1
     assert repr(counted) == "5 matrix products, 1 transpose"
+    assert repr(count_operators()) == "0 matrix products, 0 transposes"
 
 
 def test_layers_hide_three_transposes():

@@ -318,6 +318,32 @@ def test_a_value_of_another_form_is_told_what_is_expected(answer, said):
     assert said in pair.verdict(answer)
 
 
+def test_the_example_is_the_first_input_that_shows_the_mistake():
+    wrong = {"You took the mean. Add up.": lambda v: v.mean().item()}
+    inputs = ((torch.tensor([2.0]),), (torch.tensor([1.0, 3.0]),))
+    total = Exercise("0.4", "total", lambda v: v.sum().item(), "Added up.", wrong, inputs)
+    said = "You took the mean. Add up.\nExample: v = [1.0, 3.0]. Yours: 2, expected: 4."
+    assert total.verdict(lambda v: v.mean().item()) == f"not yet. {said}"
+    assert total.verdict(lambda v: v.tolist()).endswith("returns a value of type list, expected a number.")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (torch.ones(24), str([1.0] * 24)),
+        (torch.ones(25), "a tensor (25,)"),
+        (torch.tensor([0.125, 1e-05, 1.2345e-05], dtype=torch.float64), "[0.12, 0.0, 0.0]"),
+        (0.12341, "0.1234"),
+    ],
+)
+def test_a_value_is_shown_briefly(value, text):
+    assert utils.answers.shown(value) == text
+
+
+def test_words_are_the_same_in_any_case_and_with_spaces_around_them():
+    assert utils.answers.same(" X ", "x", 0) and not utils.answers.same("x", "y", 0)
+
+
 # The exercises as a reader meets them
 
 

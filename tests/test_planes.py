@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy
 import pytest
 import torch
 from drawing import as_array, contrast, inked, keep_figures, nothing_overlaps_or_is_cut, pixel
@@ -15,6 +16,14 @@ from utils.sentence import LABELS, hand_made_projections, input_embeddings
 def kept(monkeypatch):
     """Let every picture keep its figure."""
     keep_figures(monkeypatch)
+
+
+def drawn_in(picture, x, y):
+    """Return the number of the ink that the colour drawn at x, y comes from, or None."""
+    inks = [tuple(int(ink[i : i + 2], 16) for i in (1, 3, 5)) for ink in INKS]
+    colour = pixel(picture, 0, x, y)
+    near = (i for i, ink in enumerate(inks) if max(abs(a - b) for a, b in zip(colour, ink, strict=True)) < 40)
+    return next(near, None)
 
 
 # Planes
@@ -33,9 +42,7 @@ def cube():
 
 def test_points_and_arrows_are_drawn_where_they_are():
     picture = plane(points([[2.0, 1.0], [-1.0, -2.0]], ["a", "b"], "keys"), arrows([[1.0, -1.0]], ["q"], "queries"))
-    ink = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in INKS]
-    for (x, y), colour in [((2, 1), ink[0]), ((-1, -2), ink[0]), ((0.5, -0.5), ink[1])]:
-        assert max(abs(a - b) for a, b in zip(pixel(picture, 0, x, y), colour, strict=True)) < 40
+    assert [drawn_in(picture, x, y) for x, y in [(2, 1), (-1, -2), (0.5, -0.5), (1, 1)]] == [0, 0, 1, None]
     assert picture.text.splitlines() == [
         "keys (points)",
         "   axis 1  axis 2",
@@ -50,6 +57,10 @@ def test_points_and_arrows_are_drawn_where_they_are():
         "Plane: horizontal axis 1, vertical axis 2. keys (points): a at (2.00, 1.00); b at (−1.00, −2.00). "
         "queries (arrows): q at (1.00, −1.00)."
     )
+
+
+def test_a_line_joins_its_corners():
+    assert drawn_in(plane(outline([[0, 0], [2, 1]], [(0, 1)], ["", ""], "o")), 0.5, 0.25) == 0
 
 
 def test_both_axes_have_one_scale_and_show_the_origin():
@@ -121,6 +132,25 @@ def test_curves_in_words_and_numbers():
     assert bare.alt.startswith("Curves: values against x. a: starts") and bare.text.startswith("rows: x\n")
     many = curves(range(100), {"a": range(100)})
     assert [line.split()[0] for line in many.text.splitlines()[2:]] == "0 12 25 37 50 62 74 87 99".split()
+
+
+def test_curves_are_drawn_where_they_are():
+    picture = curves([1, 2, 3], {"a": [1, 2, 4]}, "t", "spread", "c")
+    assert (drawn_in(picture, 2.5, 3), drawn_in(picture, 1.5, 3)) == (0, None)
+    chart = picture.figure.axes[0]
+    assert (chart.get_xlabel(), chart.get_ylabel()) == ("spread", "c")
+    assert drawn_in(curves([1], {"a": [2]}), 1, 2) == 0, "a single point is not seen"
+
+
+def test_each_curve_has_its_dashes():
+    picture = curves([0, 1], {f"c{i}": [i, i] for i in range(7)})
+    along = numpy.linspace(0, 1, 300)
+    assert len({tuple(drawn_in(picture, x, i) is None for x in along) for i in range(7)}) == 7
+
+
+def test_marks_of_logarithmic_axes():
+    written = inked(curves([4, 16, 64], {"a": [1, 1e-3, 1e-7]}, x_log=True, y_log=True).figure)
+    assert {"4", "16", "64", "10⁻⁷"} <= set(written)
 
 
 @pytest.mark.parametrize(

@@ -116,12 +116,14 @@ def test_each_title_stands_over_its_own_panel():
         assert {f"{x:.2f}" for x in A.flatten().tolist()} <= {text.get_text() for text in axes.texts}, title
         places.append((frame.y0 < picture.figure.bbox.height / 2, frame.x0 > picture.figure.bbox.width / 3))
     assert places == [(False, False), (False, True), (True, False), (True, True)]
+    assert inked(picture.figure).count("query: the word that looks") == 2
 
 
 @pytest.mark.parametrize(("kind", "limit"), [("weights", None), ("scores", 3), ("scores", None)])
 def test_the_marks_of_the_colour_bar_say_their_values(kind, limit):
     bar = heatmap(weights(3), ["a", "b", "c"], kind=kind, limit=limit).figure.axes[-1]
     bar.figure.canvas.draw()
+    assert bar.get_ylabel() == {"weights": "attention weight", "scores": "attention score"}[kind]
     marks = [(tick.get_loc(), tick.label2.get_text()) for tick in bar.yaxis.get_major_ticks()]
     assert len(marks) > 4
     for value, text in marks:
@@ -195,13 +197,13 @@ def test_only_rows_that_look_somewhere_sum_to_1():
 
 
 def test_row_sums_that_are_not_1_are_bold():
-    A = weights(3).mT
+    A = torch.tensor([[0.5, 0.5, 0], [0.2, 0.2, 0.2], [0.3, 0.3, 0.4]])
     picture = heatmap(A, LABELS[:3], rows_sum_to_1=False, column_sums=True)
     sums = [text for text in picture.figure.axes[0].texts if getattr(text, "xy", (0, 0))[0] == 3][1:]
-    assert [text.get_text() for text in sums] == [f"{total:.2f}" for total in A.sum(dim=-1)]
-    assert [text.get_weight() == "bold" for text in sums] == [text.get_text() != "1.00" for text in sums]
-    assert picture.text.splitlines()[-1].split() == ["column", "sum", "1.00", "1.00", "1.00"]
-    assert "Row sums that are not 1: the₁ " in picture.alt
+    written = [(text.get_text(), text.get_weight()) for text in sums]
+    assert written == [("1.00", "normal"), ("0.60", "bold"), ("1.00", "normal")]
+    assert picture.text.splitlines()[-1].split() == ["column", "sum", "1.00", "1.00", "0.60"]
+    assert picture.alt.endswith("Row sums that are not 1: fat₂ 0.60.")
 
 
 # Words about the picture
@@ -227,6 +229,8 @@ def test_the_alt_text_names_the_largest_weights():
     )
     flat = heatmap(torch.full((4, 4), 0.25), LABELS[:4]).alt
     assert "the₁: 4 words alike 0.25" in flat
+    close = heatmap([[0.334, 0.3345, 0.3315]] * 3, LABELS[:3]).alt
+    assert "the₁: the₁ and fat₂ and cat₃ 0.33" in close
     two = heatmaps({"first": A, "second": A}, LABELS[:3])
     assert two.alt.index("weights, first") < two.alt.index("weights, second")
     assert two.text.split("\n\n")[1].startswith("second\n")
@@ -239,6 +243,16 @@ def test_what_a_notebook_stores():
     assert metadata["image/png"] == {"alt": picture.alt, "width": picture.width}
     assert as_array(picture).shape[1] == 2 * picture.width
     assert 500 < picture.width < 900 and len(picture.png) < 80_000
+
+
+def test_the_most_frequent_colours_are_stored_exactly():
+    picture = heatmap(weights(7), LABELS)
+    drawn = numpy.asarray(picture.figure.canvas.buffer_rgba())
+    _, which, counts = numpy.unique(drawn.view(">u4").ravel(), return_inverse=True, return_counts=True)
+    frequent = counts > numpy.sort(counts)[-192]
+    assert len(counts) > 256 and frequent.sum() > 100
+    changed = (as_array(picture) != drawn[..., :3]).any(axis=-1).ravel()
+    assert not changed[frequent[which.ravel()]].any()
 
 
 # Room for everything

