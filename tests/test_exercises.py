@@ -255,6 +255,8 @@ def test_check_prints_the_verdict_in_lines_that_fit_a_page(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > 1 and max(map(len, lines)) <= 92
     assert " ".join(lines) == f"Exercise 0.1: {DOUBLE.verdict(lambda values: 2 * values.detach())}"
+    DOUBLE.check_solution(lambda values: 2 * values)
+    assert capsys.readouterr().out == "Solution of exercise 0.1: right. Doubled.\n"
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
@@ -358,7 +360,7 @@ def check_places(lesson):
     number = lesson.path.stem[:2]
     wanted = exercises(number)
     cells = lesson.nb.cells
-    stubs = [i for i, cell in enumerate(cells) if cell.cell_type == "code" and ".check(" in cell.source][::2]
+    stubs = [i for i, cell in enumerate(cells) if cell.cell_type == "code" and ".check(" in cell.source]
     assert len(stubs) == len(wanted), f"{lesson.path.name}: {len(stubs)} exercises, {len(wanted)} in the table"
     minutes = 0
     for place, (name, exercise) in zip(stubs, wanted.items(), strict=True):
@@ -369,15 +371,16 @@ def check_places(lesson):
         assert match and match.group(1) == exercise.number, f"{where}: task {task.source[:80]!r}"
         minutes += int(match.group(2))
         assert HINT.fullmatch(hint.source), f"{where}: hint {hint.source[:80]!r}"
-        call = f"exercises.{name}.check({name})"
-        for cell in (stub, solution):
-            assert cell.source.endswith(f"\n{call}") and cell.source.count(".check(") == 1, f"{where}: no {call}"
+        for cell, check in ((stub, "check"), (solution, "check_solution")):
+            call = f"exercises.{name}.{check}({name})"
+            assert cell.source.endswith(f"\n{call}") and cell.source.count(".check") == 1, f"{where}: no {call}"
         assert "..." in stub.source and len(stub.source.splitlines()) <= 14, f"{where}: stub"
         assert not stub.metadata, f"{where}: metadata {stub.metadata}"
         assert solution.metadata == SOLUTION, f"{where}: metadata {solution.metadata}"
         said = [[" ".join(output.get("text", "").split()) for output in cell.outputs] for cell in (stub, solution)]
-        left, right = exercise.verdict(...), f"right. {exercise.confirmed}"
-        assert said == [[f"Exercise {exercise.number}: {text}"] for text in (left, right)], f"{where}: {said}"
+        left = f"Exercise {exercise.number}: {exercise.verdict(...)}"
+        right = f"Solution of exercise {exercise.number}: right. {exercise.confirmed}"
+        assert said == [[left], [right]], f"{where}: {said}"
         own = [cell for cell in lesson.code if cell not in (stub, solution)]
         taken = [cell for cell in own if re.search(rf"(?<![\w.\"']){name}\b(?!\")", cell.source)]
         assert not taken, f"{lesson.place(taken[0])}: {name} is the name of an exercise"
@@ -405,6 +408,7 @@ def first_stub(nb):
         lambda nb, i: nb.cells[i + 2].metadata.clear(),
         lambda nb, i: nb.cells[i + 2].metadata.jupyter.update(source_hidden=False),
         lambda nb, i: nb.cells[i + 2].outputs.clear(),
+        lambda nb, i: nb.cells[i + 2].update(source=nb.cells[i + 2].source.replace("check_solution", "check")),
         lambda nb, i: nb.cells[i].outputs[0].update(text=nb.cells[i + 2].outputs[0].text),
         lambda nb, i: nb.cells[i + 1].update(source="A hint that everyone sees at once."),
         lambda nb, i: nb.cells[i - 1].update(source=nb.cells[i - 1].source.replace("minutes", "")),

@@ -47,7 +47,14 @@ class Exercise:
 
     def check(self, answer):
         """Print what verdict says of an answer, in lines that fit a page."""
-        for line in f"Exercise {self.number}: {self.verdict(answer)}".splitlines():
+        self._say("Exercise", answer)
+
+    def check_solution(self, answer):
+        """Do the same for the solution that a lesson gives, so that nobody takes its line for that of an answer."""
+        self._say("Solution of exercise", answer)
+
+    def _say(self, of, answer):
+        for line in f"{of} {self.number}: {self.verdict(answer)}".splitlines():
             print(textwrap.fill(line, LINE))
 
     def verdict(self, answer):
