@@ -19,7 +19,7 @@ UNORDERED = (set, frozenset, dict)
 
 def as_matrix(values, name):
     """Return values as a detached (rows, columns) float64 tensor, or raise ValueError naming the argument."""
-    if isinstance(values, tuple) and all(torch.is_tensor(part) and part.ndim > 1 for part in values):
+    if isinstance(values, tuple) and values and all(torch.is_tensor(part) and part.ndim > 1 for part in values):
         raise ValueError(
             f"{name} is a tuple of {len(values)} tensors, expected one matrix: attention returns C and A, take one"
         )

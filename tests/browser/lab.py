@@ -14,7 +14,6 @@ from lessons import use_own_settings
 SECONDS = 120  # for the server to start, and for a notebook to run
 OPTIONS = ["--no-browser", "--allow-root", "--expose-app-in-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
 OPTIONS += ["--ServerApp.base_url=/some/where/"]  # as on a shared server
-NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}  # JupyterLab asks about news from the network otherwise
 READY = """async () => {
     await window.jupyterapp.restored;
     const panel = window.jupyterapp.shell.currentWidget;
@@ -61,9 +60,6 @@ class Lab:
 def serve_lab(home, folder):
     """Show a folder in JupyterLab while the block runs; settings, workspaces and logs lie in `home`, not in yours."""
     use_own_settings()
-    news = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    news.parent.mkdir(parents=True)
-    news.write_text(json.dumps(NO_NEWS))
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
     own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces")}
     environment = os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"}  # python3 is the kernel of this environment

@@ -84,6 +84,15 @@ def test_notebook_runs_in_jupyterlab(path, lab, visit):
     assert faults(read(path), lab, visit) == []
 
 
+def test_jupyterlab_asks_nothing_about_news(lab, visit):
+    """`make setup` has turned off the part that asks, and that looks for newer versions; its neighbour works."""
+    page = visit(lab.url).page
+    lab.open(page, "index.ipynb")
+    part = "jupyterapp.isPluginActivated('@jupyterlab/apputils-extension:{}')"
+    assert page.evaluate(part.format("notification")) and not page.evaluate(part.format("announcements"))
+    lab.stop_kernels(page)
+
+
 def stream(text, name="stdout"):
     return new_output("stream", name=name, text=text)
 
